@@ -1,0 +1,31 @@
+# make         build bin/blkstorm, one static binary
+# make demo    build, run the main job on a scratch file, show the result
+# make test    all tests; as root also those on loop devices
+# make lint    formatting, vet, staticcheck
+# make bench   Go benchmarks of the parts that every I/O passes
+
+export CGO_ENABLED = 0
+
+VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+GOFILES := $(shell find . -name '*.go' -not -path './bin/*')
+
+bin/blkstorm: $(GOFILES) go.mod go.sum Makefile
+	go build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o $@ ./cmd/blkstorm
+
+.PHONY: demo test lint bench clean
+demo: bin/blkstorm
+	bin/blkstorm run --rw randrw --read-pct 70 --bs 8k --threads 4 --iodepth 1 --ramp 2s --runtime 10s
+
+test: bin/blkstorm
+	go test ./...
+
+lint:
+	@out=$$(gofmt -l .); [ -z "$$out" ] || { echo "gofmt: $$out"; exit 1; }
+	go vet ./...
+	go tool staticcheck ./...
+
+bench:
+	go test -run '^$$' -bench . ./histogram ./workload ./runner
+
+clean:
+	rm -rf bin

@@ -1,0 +1,191 @@
+package main
+
+import (
+	"crypto/rand"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"blkstorm/ioengine/registry"
+	"blkstorm/plan"
+	"blkstorm/result"
+	"blkstorm/unit"
+	"blkstorm/workload"
+)
+
+// sizeFlag, shareFlag and timeFlag let pflag read what unit reads, so that a wrong value is reported
+// with the option's name.
+type (
+	sizeFlag  struct{ bytes *int64 }
+	shareFlag struct{ share *unit.Share }
+	timeFlag  struct{ d *time.Duration }
+)
+
+func (f sizeFlag) String() string {
+	if f.bytes == nil {
+		return ""
+	}
+	return unit.Size(*f.bytes)
+}
+func (f sizeFlag) Type() string { return "SIZE" }
+func (f sizeFlag) Set(s string) (err error) {
+	*f.bytes, err = unit.Bytes(s)
+	return err
+}
+
+func (f shareFlag) String() string {
+	if f.share == nil || f.share.IsZero() {
+		return ""
+	}
+	return f.share.String()
+}
+func (f shareFlag) Type() string { return "SIZE|PCT" }
+func (f shareFlag) Set(s string) (err error) {
+	*f.share, err = unit.ParseShare(s)
+	return err
+}
+
+func (f timeFlag) String() string {
+	if f.d == nil {
+		return ""
+	}
+	return f.d.String()
+}
+func (f timeFlag) Type() string { return "TIME" }
+func (f timeFlag) Set(s string) (err error) {
+	*f.d, err = unit.Duration(s)
+	return err
+}
+
+// loadFlags are the options that say what to run.
+type loadFlags struct {
+	workload         workload.Spec
+	threads, iodepth int
+	runtime, ramp    time.Duration
+	interval         time.Duration
+	engine, pin      string
+	completeMin      int
+	seed             uint64
+	direct           bool
+	continueOnError  bool
+	destroy          bool
+	destroySignature []string
+}
+
+func (l *loadFlags) add(f *pflag.FlagSet) {
+	l.workload = workload.Spec{RW: "randread", BlockSize: 4096, ReadPct: 50}
+	l.runtime, l.interval = 30*time.Second, time.Second
+	f.StringVar(&l.workload.RW, "rw", l.workload.RW, "what to issue: "+strings.Join(workload.Shapes, "|"))
+	f.Var(sizeFlag{&l.workload.BlockSize}, "bs", "bytes per I/O; 4k is 4096")
+	f.IntVar(&l.workload.ReadPct, "read-pct", l.workload.ReadPct, "reads in each 100 I/Os of rw and randrw, exact")
+	f.Var(shareFlag{&l.workload.Size}, "size", "length of the range on each target (default: to its end); makes a missing file")
+	f.Var(shareFlag{&l.workload.Offset}, "offset", "start of the range on each target (default 0)")
+	f.Var(shareFlag{&l.workload.WorkingSet}, "working-set", "part of the range that is used (default: all of it)")
+	f.IntVar(&l.threads, "threads", 1, "threads per target")
+	f.IntVar(&l.iodepth, "iodepth", 1, "I/Os that each thread keeps in flight")
+	f.Var(timeFlag{&l.runtime}, "runtime", "measured time, after the ramp; a bare number is seconds")
+	f.Var(timeFlag{&l.ramp}, "ramp", "time before the measured window, in no figure")
+	f.Var(timeFlag{&l.interval}, "interval", "length of a row of the time series")
+	f.StringVar(&l.engine, "engine", registry.Auto, "how I/O is issued: "+strings.Join(registry.Names(), "|"))
+	f.IntVar(&l.completeMin, "complete-min", 1, "completions that a thread waits for at once")
+	f.StringVar(&l.pin, "pin", "auto", "threads to CPUs: auto (one each when they fit), none, or a list such as 0-3,8")
+	f.Uint64Var(&l.seed, "seed", 0, "repeat a run's offsets, mix and data (default: a new one, shown in the result)")
+	f.BoolVar(&l.direct, "direct", true, "bypass the page cache (O_DIRECT)")
+	f.BoolVar(&l.continueOnError, "continue-on-error", false, "count failed I/Os and go on")
+	f.BoolVar(&l.destroy, "destroy", false, "allow to overwrite the targets")
+	f.StringArrayVar(&l.destroySignature, "destroy-signature", nil, "overwrite `TARGET` although it carries a file system or other signature; repeatable")
+}
+
+// plan makes the plan of one point from the flags.
+func (l *loadFlags) plan(f *pflag.FlagSet, targets []string) (*plan.Plan, error) {
+	for _, name := range []string{"size", "working-set"} {
+		if f.Changed(name) && f.Lookup(name).Value.String() == "" {
+			return nil, fmt.Errorf("--%s: must be over 0", name)
+		}
+	}
+	if f.Changed("read-pct") && !l.workload.Mixed() && workload.Known(l.workload.RW) {
+		return nil, fmt.Errorf("--read-pct goes with --rw rw or randrw; --rw %s has one direction", l.workload.RW)
+	}
+	if !f.Changed("seed") {
+		l.seed = newSeed()
+	}
+	p := &plan.Plan{
+		Schema: plan.Schema, Engine: l.engine, Direct: l.direct, CompleteMin: l.completeMin, Pin: l.pin, Seed: l.seed,
+		ContinueOnError: l.continueOnError, Destroy: l.destroy,
+	}
+	if len(targets) == 0 {
+		targets = []string{""} // a scratch file of the run's own
+	}
+	s := plan.Stream{Label: l.workload.RW, Workload: l.workload, Threads: l.threads, IODepth: l.iodepth}
+	for i, spec := range targets {
+		p.Targets = append(p.Targets, plan.Target{Spec: spec, CreateBytes: l.createBytes()})
+		s.Targets = append(s.Targets, i)
+	}
+	p.Phases = []plan.Phase{{Kind: plan.Measure, Points: []plan.Point{{
+		Label: plan.AutoLabel(&s), Ramp: plan.Duration(l.ramp), Runtime: plan.Duration(l.runtime), Interval: plan.Duration(l.interval),
+		Streams: []plan.Stream{s},
+	}}}}
+	return p, nil
+}
+
+// createBytes is the size of a file that has to be made first: so large that the range fits.
+func (l *loadFlags) createBytes() int64 {
+	if l.workload.Size.Bytes == 0 || l.workload.Size.Bytes > math.MaxInt64-l.workload.Offset.Bytes {
+		return 0
+	}
+	return l.workload.Offset.Bytes + l.workload.Size.Bytes
+}
+
+// allowSignatures lifts the refusal because of a signature from the targets that are named, as they
+// are written or by any other name of theirs.
+func (a *app) allowSignatures(p *plan.Plan, names []string) error {
+	for _, name := range names {
+		found := false
+		for i := range p.Targets {
+			if t := &p.Targets[i]; t.Spec != "" && (t.Spec == name || a.sameTarget(t.Spec, name)) {
+				t.DestroySignature, found = true, true
+			}
+		}
+		if !found {
+			return fmt.Errorf("--destroy-signature %s: this is no target of the run", name)
+		}
+	}
+	return nil
+}
+
+func (a *app) sameTarget(one, other string) bool {
+	first, err := a.roots.Device.Resolve(one)
+	if err != nil {
+		return false
+	}
+	second, err := a.roots.Device.Resolve(other)
+	return err == nil && first == second
+}
+
+// newSeed draws a seed that is short enough to be typed again.
+func newSeed() uint64 {
+	var b [8]byte
+	rand.Read(b[:]) // never fails since Go 1.24
+	return uint64(binary.LittleEndian.Uint32(b[:]))
+}
+
+// parsePercentiles reads a list such as "50,99,99.9".
+func parsePercentiles(text string) ([]float64, error) {
+	if text == "" {
+		return result.DefaultPercentiles, nil
+	}
+	var list []float64
+	for _, part := range strings.Split(text, ",") {
+		v, err := strconv.ParseFloat(strings.TrimSpace(part), 64)
+		if err != nil || !(v > 0 && v <= 100) {
+			return nil, fmt.Errorf("--percentiles %q: %q is not a number over 0 and up to 100", text, part)
+		}
+		list = append(list, v)
+	}
+	return list, nil
+}

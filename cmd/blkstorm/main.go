@@ -1,0 +1,93 @@
+// Command blkstorm is a block I/O load generator for benchmark VMs and for servers with a bare SSD.
+//
+// This package turns command lines into plans and results into output; one file per subcommand. What
+// a run is and does lives in the rooms below.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"blkstorm/device"
+	"blkstorm/execute"
+)
+
+// Exit statuses; scripts rely on them.
+const (
+	exitGood    = 0
+	exitUsage   = 1 // usage or plan error: nothing was touched
+	exitRefused = 2 // the guard refused
+	exitFaults  = 3 // I/O errors or a hung device
+)
+
+// app is what every subcommand needs of the outside.
+type app struct {
+	stdout, stderr io.Writer
+	roots          execute.Roots
+	signals        *signals
+	exit           int // status of a command that ended without an error of its own
+}
+
+func main() {
+	a := &app{stdout: os.Stdout, stderr: os.Stderr, roots: execute.SystemRoots(), signals: catchSignals()}
+	os.Exit(a.run(context.Background(), os.Args[1:]))
+}
+
+// run carries out one command line and returns the exit status.
+func (a *app) run(ctx context.Context, args []string) int {
+	root := a.command()
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return a.exit
+	}
+	var refused *device.RefusedError
+	switch {
+	case errors.As(err, &refused):
+		a.refused(refused)
+		return exitRefused
+	case a.signals.status() != 0 && errors.Is(err, execute.ErrInterrupted):
+		fmt.Fprintln(a.stderr, "blkstorm:", err)
+		return a.signals.status()
+	default:
+		fmt.Fprintln(a.stderr, "blkstorm:", err)
+		return exitUsage
+	}
+}
+
+func (a *app) refused(e *device.RefusedError) {
+	fmt.Fprintf(a.stderr, "blkstorm: refused to write to %s\n", e.Path)
+	for _, r := range e.Refusals {
+		fmt.Fprintf(a.stderr, "  [%s] %s\n      %s\n", r.Code, r.Reason, r.Advice)
+	}
+}
+
+func (a *app) command() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "blkstorm",
+		Short: "Block I/O load generator for benchmark VMs and bare SSDs",
+		Long: `blkstorm opens block devices (or files) past the page cache, keeps an exact number of I/Os in
+flight, measures every one of them, and says what the numbers are worth.
+
+Exit status: 0 good, 1 usage or plan error (nothing was touched), 2 refused by the guard,
+3 I/O errors or a hung device, 130 or 143 interrupted (with a valid partial result).`,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return fmt.Errorf("unknown command %q; blkstorm --help lists them", args[0])
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.SetOut(a.stdout)
+	root.SetErr(a.stderr)
+	root.AddCommand(a.runCommand(), a.devicesCommand(), a.versionCommand())
+	return root
+}

@@ -1,0 +1,109 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"github.com/dustin/go-humanize"
+
+	"blkstorm/execute"
+	"blkstorm/plan"
+	"blkstorm/result"
+)
+
+// writer puts the document on standard output, and nothing else.
+type writer struct {
+	out      io.Writer
+	format   string
+	progress *progress
+}
+
+// attach hooks the writer into a run: rows go to the progress line, and to standard output where the
+// format is a stream.
+func (w *writer) attach(o *execute.Options) {
+	o.Row = func(p *plan.Point, in *result.Interval) error {
+		w.progress.row(p, in)
+		if w.format == "ndjson" {
+			return result.WriteNDJSON(w.out, in)
+		}
+		return nil
+	}
+	if w.format != "ndjson" {
+		return
+	}
+	o.Begun = func(d *result.Doc) error { return result.WriteNDJSONRun(w.out, d) }
+	o.Point = func(i int, p *result.Point) error { return result.WriteNDJSONPoint(w.out, i, p) }
+}
+
+func (w *writer) finish(d *result.Doc) error {
+	switch w.format {
+	case "json":
+		return result.WriteJSON(w.out, d)
+	case "csv":
+		return result.WriteCSV(w.out, d)
+	case "ndjson":
+		return result.WriteNDJSONEnd(w.out, d)
+	default:
+		return result.WriteText(w.out, d)
+	}
+}
+
+// dryRun prints what a run would do.
+func (a *app) dryRun(p *plan.Plan, o execute.Options, format string) error {
+	v, err := execute.Look(p, o)
+	if err != nil {
+		return err
+	}
+	if v.Refused() {
+		a.exit = exitRefused
+	}
+	if format != "text" {
+		return writeJSON(a.stdout, v)
+	}
+	return previewText(a.stdout, v)
+}
+
+func writeJSON(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(v)
+}
+
+func previewText(w io.Writer, v *execute.Preview) error {
+	var err error
+	say := func(format string, args ...any) {
+		if err == nil {
+			_, err = fmt.Fprintf(w, format+"\n", args...)
+		}
+	}
+	say("dry run: nothing is touched")
+	for _, t := range v.Targets {
+		what := "reads from"
+		if t.Writes {
+			what = "writes to"
+		}
+		if t.Create {
+			what = "makes a new file, writes it once, and then " + what
+		}
+		say("%s %s", what, execute.Identity(t.Facts))
+		for _, r := range t.Refusals {
+			say("  refused [%s] %s\n      %s", r.Code, r.Reason, r.Advice)
+		}
+	}
+	for _, phase := range v.Plan.Phases {
+		for _, point := range phase.Points {
+			say("%s: %s, ramp %v, runtime %v", phase.Kind, point.Label, point.Ramp.D(), point.Runtime.D())
+		}
+	}
+	if v.FillBytes > 0 {
+		say("writes %s first, to fill new files", humanize.IBytes(uint64(v.FillBytes)))
+	}
+	say("takes %gs, after filling", v.TimeS)
+	say("plan:")
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, v.Plan)
+}

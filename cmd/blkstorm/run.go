@@ -1,0 +1,141 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"blkstorm/execute"
+	"blkstorm/plan"
+	"blkstorm/result"
+)
+
+// formats are what --format takes.
+var formats = []string{"text", "json", "csv", "ndjson"}
+
+// outputFlags are the options that say what comes out.
+type outputFlags struct {
+	format, dir, percentiles string
+	quiet, dryRun            bool
+}
+
+func (a *app) runCommand() *cobra.Command {
+	var load loadFlags
+	var out outputFlags
+	cmd := &cobra.Command{
+		Use:   "run [flags] [TARGET...]",
+		Short: "Run one point: a workload at T threads x Q depth per target",
+		Long: `Run one workload on every TARGET at once and print what it gave.
+
+A TARGET is a block device or a file: a path, serial=..., wwn=..., or a SCSI address H:C:T:L. With
+no TARGET, a scratch file of 1 GiB (or --size) is made in the current folder, written once, used
+and removed. A missing file is made when --size is given.
+
+Reads are always allowed. Writing to anything that exists needs --destroy, and is refused when the
+target is mounted, held, in use, read-only or carries a signature.`,
+		Example: `  blkstorm run
+  blkstorm run --rw randread --bs 4k --threads 4 --iodepth 16 --runtime 1m /dev/sdb
+  blkstorm run --rw randrw --read-pct 70 --bs 8k --threads 16 --iodepth 16 --ramp 30s --runtime 5m --destroy /dev/sdb`,
+		RunE: func(cmd *cobra.Command, targets []string) error {
+			if slices.Contains(targets, "") {
+				return errors.New("a TARGET is empty")
+			}
+			p, err := load.plan(cmd.Flags(), targets)
+			if err != nil {
+				return err
+			}
+			if err := a.allowSignatures(p, load.destroySignature); err != nil {
+				return err
+			}
+			return a.runPlan(cmd.Context(), p, &out)
+		},
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	load.add(f)
+	f.StringVar(&out.format, "format", "text", "what goes to standard output: "+strings.Join(formats, "|"))
+	f.StringVar(&out.dir, "dir", "", "write a result folder: `DIR` must be empty or not exist yet")
+	f.StringVar(&out.percentiles, "percentiles", "", "latency percentiles of the result (default 50,90,95,99,99.9,99.99,99.999)")
+	f.BoolVar(&out.quiet, "quiet", false, "no progress on standard error")
+	f.BoolVar(&out.dryRun, "dry-run", false, "print the plan, the guard's answers, bytes and time; touch nothing")
+	return cmd
+}
+
+// runPlan is what all commands that run I/O end in.
+func (a *app) runPlan(ctx context.Context, p *plan.Plan, out *outputFlags) error {
+	if !slices.Contains(formats, out.format) {
+		return fmt.Errorf("--format %q: known are %s", out.format, strings.Join(formats, ", "))
+	}
+	percentiles, err := parsePercentiles(out.percentiles)
+	if err != nil {
+		return err
+	}
+	opts := execute.Options{
+		Version: version, Percentiles: percentiles, Dir: out.dir, KeepRows: out.format == "json", Roots: a.roots,
+	}
+	if out.dryRun {
+		return a.dryRun(p, opts, out.format)
+	}
+	show := newProgress(a.stderr, out.quiet)
+	opts.Log = show.log
+	w := writer{out: a.stdout, format: out.format, progress: show}
+	w.attach(&opts)
+	session, err := execute.Prepare(p, opts)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := a.signals.context(ctx)
+	defer cancel()
+	doc, err := session.Run(ctx)
+	show.end()
+	if doc == nil {
+		return err
+	}
+	err = errors.Join(err, w.finish(doc))
+	a.exit = a.status(doc)
+	if hung(doc) {
+		a.leave(err)
+	}
+	if err != nil {
+		// The figures are out; what could not be written is said, and the status tells of it.
+		fmt.Fprintln(a.stderr, "blkstorm:", err)
+		a.exit = max(a.exit, exitUsage)
+	}
+	return nil
+}
+
+// status is the exit status that a document calls for.
+func (a *app) status(doc *result.Doc) int {
+	if s := a.signals.status(); s != 0 {
+		return s
+	}
+	if execute.Faulted(doc) {
+		return exitFaults
+	}
+	return exitGood
+}
+
+func hung(doc *result.Doc) bool {
+	for _, p := range doc.Points {
+		if len(p.Stuck) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// leave ends the process while threads hang in the kernel. Whoever reads standard output gets its end
+// now; with synchronous engines the process itself can go only when the kernel lets go of its I/Os.
+func (a *app) leave(err error) {
+	if err != nil {
+		fmt.Fprintln(a.stderr, "blkstorm:", err)
+	}
+	fmt.Fprintln(a.stderr, "blkstorm: the device does not answer; this process ends as soon as the kernel gives its I/Os back")
+	_ = os.Stdout.Close() // the document is out; there is nothing left that could fail
+	os.Exit(a.exit)
+}

@@ -1,0 +1,55 @@
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"sync/atomic"
+
+	"golang.org/x/sys/unix"
+)
+
+// signals turns the first SIGINT, SIGTERM or SIGHUP into the end of the running point, with a whole
+// partial result, and the second into the end of the process, at once.
+type signals struct {
+	caught atomic.Int32
+	first  chan struct{}
+}
+
+// signalBase is added to a signal's number to make the exit status, as shells do: 130, 143, 129.
+const signalBase = 128
+
+func catchSignals() *signals {
+	s := &signals{first: make(chan struct{})}
+	c := make(chan os.Signal, 2)
+	signal.Notify(c, unix.SIGINT, unix.SIGTERM, unix.SIGHUP)
+	go func() {
+		number := (<-c).(unix.Signal)
+		s.caught.Store(int32(number))
+		close(s.first)
+		number = (<-c).(unix.Signal)
+		os.Exit(signalBase + int(number))
+	}()
+	return s
+}
+
+// context is cancelled by the first signal.
+func (s *signals) context(parent context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(parent)
+	go func() {
+		select {
+		case <-s.first:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, cancel
+}
+
+// status is the exit status of an interrupted command, 0 without a signal.
+func (s *signals) status() int {
+	if n := s.caught.Load(); n != 0 {
+		return signalBase + int(n)
+	}
+	return 0
+}

@@ -1,0 +1,247 @@
+// Package execute carries out a plan from end to end: finds and checks the targets, asks the guard,
+// makes the files the plan wants, runs the points and builds the document.
+//
+// Every command that runs I/O goes through it, so that no front end can leave out a check. It prints
+// nothing itself: what people and scripts see are the sinks that the caller gives.
+package execute
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"blkstorm/device"
+	"blkstorm/host"
+	"blkstorm/ioengine"
+	"blkstorm/ioengine/registry"
+	"blkstorm/plan"
+	"blkstorm/result"
+	"blkstorm/runner"
+	"blkstorm/verdict"
+)
+
+// Options are what a command adds to a plan. Zero values are fine.
+type Options struct {
+	Version     string // of this program, for the document
+	Percentiles []float64
+	Dir         string        // result folder; empty for none
+	KeepRows    bool          // keep interval rows in the document
+	Grace       time.Duration // for I/Os that are not answered; 0 is the runner's default
+	// Log takes a sentence for people: which device is about to be written, how far a file is.
+	Log func(format string, args ...any)
+	// Begun is called with the document's head when everything is checked, before the first I/O.
+	Begun func(*result.Doc) error
+	// Row is called with every row of the running point.
+	Row func(*plan.Point, *result.Interval) error
+	// Point is called when a point has ended.
+	Point func(index int, p *result.Point) error
+	Roots Roots
+}
+
+// Roots are the kernel's views that facts are read from.
+type Roots struct {
+	Device device.Roots
+	Host   host.Roots
+}
+
+// SystemRoots are the running machine's.
+func SystemRoots() Roots { return Roots{Device: device.System()} }
+
+// Session is a plan with its targets found and checked, ready to run. Close it in any case.
+type Session struct {
+	plan    *plan.Plan
+	opts    Options
+	driver  ioengine.Driver
+	targets []*target
+	host    host.Facts
+	clock   host.Clock
+	started time.Time
+	notes   []verdict.Warning
+}
+
+// Prepare checks a plan against the machine: it finds the targets, compares them with the plan and
+// asks the guard. It touches nothing. A *device.RefusedError says that the guard refused.
+func Prepare(p *plan.Plan, o Options) (*Session, error) {
+	if err := p.Check(); err != nil {
+		return nil, err
+	}
+	driver, err := registry.Lookup(p.Engine)
+	if err != nil {
+		return nil, err
+	}
+	if o.Log == nil {
+		o.Log = func(string, ...any) {}
+	}
+	s := &Session{plan: p, opts: o, driver: driver, host: o.Roots.Host.Read(), started: time.Now()}
+	if err := s.findTargets(); err != nil {
+		return nil, err
+	}
+	for i, t := range s.targets {
+		if err := p.CheckTarget(i, t.facts); err != nil {
+			return nil, err
+		}
+	}
+	return s, s.guard()
+}
+
+// Run carries out the prepared plan. The document is returned also when I/Os failed, a device hung or
+// ctx was cancelled; an error with no document means that no point ran.
+func (s *Session) Run(ctx context.Context) (*result.Doc, error) {
+	folder, err := s.folder()
+	if err != nil {
+		return nil, err
+	}
+	if folder != nil {
+		defer closeQuietly(folder)
+	}
+	defer s.release()
+	if err := s.take(ctx); err != nil {
+		return nil, err
+	}
+	s.clock = host.MeasureClock(s.opts.Roots.Host, nil)
+	doc := s.document()
+	if s.opts.Begun != nil {
+		if err := s.opts.Begun(doc); err != nil {
+			return nil, err
+		}
+	}
+	for i := range s.plan.Phases {
+		phase := &s.plan.Phases[i]
+		for j := range phase.Points {
+			if err := s.runPoint(ctx, doc, folder, phase.Kind, &phase.Points[j]); err != nil {
+				return doc, err
+			}
+			if ctx.Err() != nil || unfit(doc) {
+				return doc, nil
+			}
+		}
+	}
+	return doc, nil
+}
+
+// unfit says whether the last point ended in a way after which no other should begin.
+func unfit(doc *result.Doc) bool {
+	last := doc.Points[len(doc.Points)-1]
+	return len(last.Stuck) > 0 || last.Failure != ""
+}
+
+func (s *Session) folder() (*result.Folder, error) {
+	if s.opts.Dir == "" {
+		return nil, nil
+	}
+	return result.CreateFolder(s.opts.Dir)
+}
+
+func (s *Session) document() *result.Doc {
+	doc := &result.Doc{
+		Schema: result.Schema, Version: s.opts.Version, ID: newID(), Started: s.started.UTC(),
+		Host: s.host, Clock: s.clock, Plan: s.plan, Warnings: s.notes,
+	}
+	for _, t := range s.targets {
+		doc.Targets = append(doc.Targets, t.facts)
+	}
+	return doc
+}
+
+func newID() string {
+	var b [8]byte
+	rand.Read(b[:]) // never fails since Go 1.24
+	return hex.EncodeToString(b[:])
+}
+
+func (s *Session) runPoint(ctx context.Context, doc *result.Doc, folder *result.Folder, phase string, p *plan.Point) error {
+	b := doc.NewBuilder(phase, p, s.opts.Percentiles, s.opts.KeepRows)
+	var sinkErr error
+	keep := func(err error) {
+		if err != nil && sinkErr == nil {
+			sinkErr = err
+		}
+	}
+	cfg := s.config(p)
+	cfg.Rows = func(row *runner.Row) {
+		in := b.Row(row)
+		if folder != nil {
+			keep(folder.Interval(in))
+			keep(folder.Histograms(b, row))
+		}
+		if s.opts.Row != nil {
+			keep(s.opts.Row(p, in))
+		}
+	}
+	res, err := runner.Run(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	point, err := b.Finish(res, s.plan.Seed)
+	if err != nil {
+		return err
+	}
+	point.Warnings = append(point.Warnings, s.judge(p, point)...)
+	if folder != nil {
+		keep(folder.Result(doc))
+	}
+	if s.opts.Point != nil {
+		keep(s.opts.Point(len(doc.Points)-1, point))
+	}
+	return sinkErr
+}
+
+func (s *Session) config(p *plan.Point) runner.Config {
+	cfg := runner.Config{
+		Point: p, Driver: &s.driver, CompleteMin: s.plan.CompleteMin, Pin: s.plan.Pin, Seed: s.plan.Seed,
+		ContinueOnError: s.plan.ContinueOnError, Grace: s.opts.Grace, Roots: s.opts.Roots.Host,
+	}
+	for i, t := range s.targets {
+		write := s.plan.Writes(i) && !s.driver.Dry
+		cfg.Targets = append(cfg.Targets, runner.Target{
+			Path: t.facts.Path, SizeBytes: t.facts.SizeBytes, Disk: t.facts.Name,
+			Open: runner.OpenTarget(t.openPath, device.OpenOptions{Write: write, Direct: s.plan.Direct}),
+		})
+	}
+	return cfg
+}
+
+// judge turns a point's figures into warnings.
+func (s *Session) judge(p *plan.Point, r *result.Point) []verdict.Warning {
+	in := verdict.Input{
+		Engine: r.EngineName, Synchronous: s.driver.MaxDepth == 1, Buffered: !s.plan.Direct && !s.driver.Dry,
+		Threads: r.Threads, IODepth: r.IODepth, IODepthEffective: r.IODepthEffective,
+		Completed: r.Completed, Interrupted: r.Interrupted, Window: time.Duration(r.WindowS * float64(time.Second)), Planned: p.Runtime.D(),
+		IOs: r.Total.IOs, Errors: r.Total.Errors, Short: r.Total.Short, Faults: r.Faults, Clamped: r.Total.Latency.Clamped, Stuck: len(r.Stuck),
+	}
+	if len(r.Errors) > 0 {
+		in.FirstError = r.Errors[0].Target + ": " + r.Errors[0].Message
+	}
+	return verdict.Judge(&in)
+}
+
+// Faulted says whether a document has I/O errors, short transfers, stuck I/Os or a broken engine.
+func Faulted(doc *result.Doc) bool {
+	for _, p := range doc.Points {
+		if p.Faults > 0 || len(p.Stuck) > 0 || p.Failure != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// release lets go of the targets: scratch files vanish, devices may be mounted again.
+func (s *Session) release() {
+	for _, t := range s.targets {
+		for _, c := range t.held {
+			closeQuietly(c)
+		}
+	}
+}
+
+// closeQuietly closes what was only read or held: its close has no news.
+func closeQuietly(c io.Closer) { _ = c.Close() }
+
+// ErrInterrupted is returned by Run when ctx was cancelled before the first point began.
+var ErrInterrupted = errors.New("interrupted before the first point")
+
+func wrapTarget(spec string, err error) error { return fmt.Errorf("target %s: %w", spec, err) }

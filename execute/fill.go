@@ -1,0 +1,189 @@
+package execute
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/dustin/go-humanize"
+
+	"blkstorm/device"
+	"blkstorm/ioengine/registry"
+	"blkstorm/plan"
+	"blkstorm/runner"
+	"blkstorm/workload"
+)
+
+// take claims the devices that will be written, says which they are, and makes the new files.
+func (s *Session) take(ctx context.Context) error {
+	for i, t := range s.targets {
+		if t.create || !s.plan.Writes(i) || s.driver.Dry {
+			continue
+		}
+		if t.facts.Kind != device.KindFile {
+			hold, err := device.Hold(t.facts.Path)
+			if err != nil {
+				return err
+			}
+			t.held = append(t.held, hold)
+		}
+		s.opts.Log("writing to %s", Identity(t.facts))
+	}
+	for i, t := range s.targets {
+		if !t.create {
+			continue
+		}
+		if err := s.makeFile(ctx, i, t); err != nil {
+			return err
+		}
+	}
+	if ctx.Err() != nil {
+		return ErrInterrupted
+	}
+	return nil
+}
+
+// Identity is a target in one line, for people who are about to overwrite it.
+func Identity(f *device.Facts) string {
+	text := f.Path
+	for _, part := range []string{f.Vendor, f.Model} {
+		if part != "" {
+			text += " " + part
+		}
+	}
+	if f.Serial != "" {
+		text += " serial " + f.Serial
+	}
+	return fmt.Sprintf("%s, %s (%s)", text, humanize.Bytes(uint64(f.SizeBytes)), humanize.IBytes(uint64(f.SizeBytes)))
+}
+
+// makeFile makes a new file and writes all of it once, so that no read meets a hole. A scratch file
+// loses its name before it is written: however the run ends, nothing is left behind.
+func (s *Session) makeFile(ctx context.Context, i int, t *target) (err error) {
+	scratch := t.plan.Spec == ""
+	file, err := openNew(t.openPath, scratch)
+	if err != nil {
+		return err
+	}
+	t.held = append(t.held, file)
+	t.openPath = file.Name()
+	defer func() {
+		if err != nil || scratch {
+			_ = os.Remove(file.Name()) // made by this run a moment ago, and of no use
+		}
+	}()
+	if err := file.Truncate(t.plan.CreateBytes); err != nil {
+		return fmt.Errorf("new file %s: %w", t.facts.Path, err)
+	}
+	if err := s.refresh(t); err != nil {
+		return err
+	}
+	if err := s.plan.CheckTarget(i, t.facts); err != nil { // only now is the file system's alignment known
+		return err
+	}
+	if scratch {
+		if err := os.Remove(file.Name()); err != nil {
+			return fmt.Errorf("scratch file: %w", err)
+		}
+		t.openPath = fmt.Sprintf("/proc/self/fd/%d", file.Fd())
+	}
+	if err := s.checkDirect(t, scratch); err != nil {
+		return err
+	}
+	s.opts.Log("writing %s once to %s", humanize.IBytes(uint64(t.plan.CreateBytes)), t.facts.Path)
+	if err := s.fill(ctx, t); err != nil {
+		return fmt.Errorf("writing the new file %s: %w", t.facts.Path, err)
+	}
+	if err := file.Sync(); err != nil {
+		return fmt.Errorf("writing the new file %s: %w", t.facts.Path, err)
+	}
+	return nil
+}
+
+func openNew(path string, scratch bool) (*os.File, error) {
+	if scratch {
+		file, err := os.CreateTemp(filepath.Dir(path), ".blkstorm-scratch-*")
+		if err != nil {
+			return nil, fmt.Errorf("scratch file: %w", err)
+		}
+		return file, nil
+	}
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("new file: %w", err)
+	}
+	return file, nil
+}
+
+// checkDirect finds out whether the new file can be opened as the plan wants. A newcomer's scratch
+// file may fall back to the page cache, with a warning; a file that was named may not.
+func (s *Session) checkDirect(t *target, scratch bool) error {
+	probe, err := device.Open(t.openPath, device.OpenOptions{Write: true, Direct: s.plan.Direct})
+	if errors.Is(err, device.ErrNoDirect) && scratch {
+		s.plan.Direct = false
+		s.notes = append(s.notes, buffered(filepath.Dir(t.facts.Path)))
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return probe.Close()
+}
+
+// fill writes the file once, in order, through the same runner that measures.
+func (s *Session) fill(ctx context.Context, t *target) error {
+	size := t.plan.CreateBytes
+	driver, err := registry.Lookup(registry.Auto)
+	if err != nil {
+		return err
+	}
+	point := &plan.Point{Interval: plan.Duration(time.Second), Streams: []plan.Stream{{
+		Workload: workload.Spec{RW: "write", BlockSize: fillBlock(size)}, Targets: []int{0}, Threads: 1, IODepth: 4, OnePass: true,
+	}}}
+	res, err := runner.Run(ctx, runner.Config{
+		Point: point, Driver: &driver, CompleteMin: 1, Pin: runner.PinNone, Seed: s.plan.Seed, Grace: s.opts.Grace,
+		Targets: []runner.Target{{
+			Path: t.facts.Path, SizeBytes: size,
+			Open: runner.OpenTarget(t.openPath, device.OpenOptions{Write: true, Direct: s.plan.Direct}),
+		}},
+	})
+	switch {
+	case err != nil:
+		return err
+	case res.Failed != nil:
+		return res.Failed
+	case len(res.Errors) > 0:
+		e := &res.Errors[0]
+		return fmt.Errorf("write of %d bytes at %d: %s", e.Length, e.Offset, e.Reason())
+	case res.Interrupted:
+		return ErrInterrupted
+	case len(res.Stuck) > 0:
+		return fmt.Errorf("the device did not answer a write of %d bytes at %d", res.Stuck[0].Length, res.Stuck[0].Offset)
+	}
+	return nil
+}
+
+// fillBlock is the largest block from 1 MiB down that divides size, so that the file is written to
+// its very end.
+func fillBlock(size int64) int64 {
+	block := int64(1 << 20)
+	for size%block != 0 {
+		block /= 2
+	}
+	return block
+}
+
+// refresh reads the facts of the file that has been made.
+func (s *Session) refresh(t *target) error {
+	path := t.facts.Path
+	facts, err := s.opts.Roots.Device.Inspect(t.openPath)
+	if err != nil {
+		return err
+	}
+	facts.Path = path
+	*t.facts = *facts
+	return nil
+}

@@ -1,0 +1,62 @@
+package execute
+
+import (
+	"errors"
+	"time"
+
+	"blkstorm/device"
+	"blkstorm/plan"
+)
+
+// Preview is what a dry run shows: the plan, what the guard says, and what it would take.
+type Preview struct {
+	Schema  string          `json:"schema"`
+	Plan    *plan.Plan      `json:"plan"`
+	Targets []PreviewTarget `json:"targets"`
+	// FillBytes is what would be written before the first point: new files, once.
+	FillBytes int64 `json:"fill_bytes"`
+	// TimeS is the time of all ramps and windows.
+	TimeS float64 `json:"time_s"`
+}
+
+// PreviewTarget is one target of a dry run.
+type PreviewTarget struct {
+	*device.Facts
+	Writes   bool             `json:"writes"`
+	Create   bool             `json:"create"` // a new file
+	Refusals []device.Refusal `json:"refusals"`
+}
+
+// Look does all of Prepare and touches nothing; refusals are part of the answer.
+func Look(p *plan.Plan, o Options) (*Preview, error) {
+	s, err := Prepare(p, o)
+	var refused *device.RefusedError
+	if err != nil && !errors.As(err, &refused) {
+		return nil, err
+	}
+	v := &Preview{Schema: "blkstorm.preview/1", Plan: p, TimeS: p.Time().Round(time.Millisecond).Seconds()}
+	for i, t := range s.targets {
+		refusals, err := s.refusals(i, t)
+		if err != nil {
+			return nil, err
+		}
+		if refusals == nil {
+			refusals = []device.Refusal{}
+		}
+		v.Targets = append(v.Targets, PreviewTarget{Facts: t.facts, Writes: p.Writes(i), Create: t.create, Refusals: refusals})
+		if t.create {
+			v.FillBytes += t.plan.CreateBytes
+		}
+	}
+	return v, nil
+}
+
+// Refused says whether the real run would be refused by the guard.
+func (v *Preview) Refused() bool {
+	for _, t := range v.Targets {
+		if len(t.Refusals) > 0 {
+			return true
+		}
+	}
+	return false
+}

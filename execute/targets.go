@@ -1,0 +1,141 @@
+package execute
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+
+	"blkstorm/device"
+	"blkstorm/plan"
+	"blkstorm/unit"
+	"blkstorm/verdict"
+)
+
+// target is one of the plan's targets as it was found.
+type target struct {
+	plan     *plan.Target
+	facts    *device.Facts
+	openPath string // what threads open
+	create   bool   // the run makes this file
+	held     []io.Closer
+}
+
+// ScratchBytes is the size of the file that a run makes when it is given no target.
+const ScratchBytes = 1 << 30
+
+// findTargets resolves and inspects every target; files that are to be made get the facts that they
+// will have.
+func (s *Session) findTargets() error {
+	seen := map[string]string{}
+	for i := range s.plan.Targets {
+		pt := &s.plan.Targets[i]
+		t, err := s.find(pt)
+		if err != nil {
+			return err
+		}
+		if pt.Spec != "" {
+			if other, twice := seen[t.facts.Path]; twice {
+				return fmt.Errorf("target %s is the same as %s: each target can be given once; use --threads for more load", pt.Spec, other)
+			}
+			seen[t.facts.Path] = pt.Spec
+		}
+		s.targets = append(s.targets, t)
+	}
+	return nil
+}
+
+func (s *Session) find(pt *plan.Target) (*target, error) {
+	roots := s.opts.Roots.Device
+	if pt.Spec == "" {
+		dir, err := os.Getwd()
+		if err != nil {
+			return nil, fmt.Errorf("scratch file: %w", err)
+		}
+		return s.newFile(pt, filepath.Join(dir, "blkstorm.scratch"))
+	}
+	path, err := roots.Resolve(pt.Spec)
+	if errors.Is(err, fs.ErrNotExist) && !errors.Is(err, device.ErrNoDevice) {
+		if pt.CreateBytes == 0 {
+			return nil, fmt.Errorf("%w; to have it made as a new file, give its --size in bytes (for example --size 1g)", err)
+		}
+		absolute, absErr := filepath.Abs(pt.Spec)
+		if absErr != nil {
+			return nil, wrapTarget(pt.Spec, absErr)
+		}
+		return s.newFile(pt, absolute)
+	}
+	if err != nil {
+		return nil, err
+	}
+	pt.CreateBytes = 0 // it exists, so it is taken as it is
+	facts, err := roots.Inspect(path)
+	if err != nil {
+		return nil, err
+	}
+	if facts.Path != pt.Spec {
+		facts.Spec = pt.Spec
+	}
+	return &target{plan: pt, facts: facts, openPath: path}, nil
+}
+
+// newFile gives the facts of a file that is yet to be made: those of its folder, and the size asked.
+func (s *Session) newFile(pt *plan.Target, path string) (*target, error) {
+	if pt.CreateBytes == 0 {
+		pt.CreateBytes = ScratchBytes
+	}
+	dir := filepath.Dir(path)
+	var st unix.Statfs_t
+	if err := unix.Statfs(dir, &st); err != nil {
+		return nil, fmt.Errorf("folder %s for the new file %s: %w", dir, filepath.Base(path), err)
+	}
+	if err := unix.Access(dir, unix.W_OK); err != nil {
+		return nil, fmt.Errorf("folder %s: a file cannot be made there (%w); change to a folder where it can, or name a target", dir, err)
+	}
+	if free := int64(st.Bavail) * st.Bsize; free < pt.CreateBytes {
+		return nil, fmt.Errorf("folder %s: the new file %s needs %s, and only %s are free; give a smaller --size or another folder",
+			dir, filepath.Base(path), unit.Size(pt.CreateBytes), unit.Size(free>>20<<20))
+	}
+	facts := &device.Facts{Path: path, Kind: device.KindFile, SizeBytes: pt.CreateBytes}
+	return &target{plan: pt, facts: facts, openPath: path, create: true}, nil
+}
+
+// guard asks, for every target that the plan writes to, whether it may.
+func (s *Session) guard() error {
+	for i, t := range s.targets {
+		refusals, err := s.refusals(i, t)
+		if err != nil {
+			return err
+		}
+		if len(refusals) > 0 {
+			return &device.RefusedError{Path: t.facts.Path, Refusals: refusals}
+		}
+	}
+	return nil
+}
+
+func (s *Session) refusals(i int, t *target) ([]device.Refusal, error) {
+	if !s.plan.Writes(i) || s.driver.Dry || t.create {
+		return nil, nil
+	}
+	refusals, err := s.opts.Roots.Device.Guard(t.facts, device.Consent{
+		Destroy: s.plan.Destroy, SignatureOverride: t.plan.DestroySignature,
+	})
+	if err != nil {
+		return nil, wrapTarget(t.facts.Path, err)
+	}
+	return refusals, nil
+}
+
+// buffered is the note that a run which should be direct is not.
+func buffered(path string) verdict.Warning {
+	return verdict.Warning{
+		Code:    "direct_not_possible",
+		Message: "the file system of " + path + " has no direct I/O, so the scratch file is read and written through the page cache",
+		Advice:  "these numbers show memory, not a disk: run in a folder on a disk, or name a target",
+	}
+}

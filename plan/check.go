@@ -1,0 +1,147 @@
+package plan
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"blkstorm/device"
+	"blkstorm/ioengine/registry"
+	"blkstorm/unit"
+	"blkstorm/workload"
+)
+
+// Limits of one stream. They stop slips of the finger, not honest tests: 1024 threads at depth 4096
+// is beyond every device.
+const (
+	MaxThreads     = 1024
+	MaxIODepth     = 4096
+	MinInterval    = 10 * time.Millisecond
+	MaxIntervals   = 10_000_000
+	MaxTime        = 366 * 24 * time.Hour
+	maxBufferBytes = 64 << 30
+)
+
+// Check says what is wrong with a plan that can be seen without its targets.
+func (p *Plan) Check() error {
+	if _, err := registry.Lookup(p.Engine); err != nil {
+		return fmt.Errorf("--engine: %w", err)
+	}
+	if p.Seed > MaxSeed {
+		return fmt.Errorf("--seed %d: must be at most %d", p.Seed, uint64(MaxSeed))
+	}
+	if len(p.Targets) == 0 {
+		return errors.New("the plan has no target")
+	}
+	var err error
+	points := 0
+	p.eachStream(func(point *Point, s *Stream) {
+		points++
+		if err == nil {
+			err = errors.Join(point.check(), s.check(p))
+		}
+	})
+	if err == nil && points == 0 {
+		err = errors.New("the plan has no point to run")
+	}
+	return err
+}
+
+func (pt *Point) check() error {
+	runtime, ramp, interval := pt.Runtime.D(), pt.Ramp.D(), pt.Interval.D()
+	switch {
+	case runtime <= 0 && !pt.onePass():
+		return fmt.Errorf("--runtime %v: must be over 0", runtime)
+	case runtime > MaxTime:
+		return fmt.Errorf("--runtime %v: must be at most %v", runtime, MaxTime)
+	case ramp < 0 || ramp > MaxTime:
+		return fmt.Errorf("--ramp %v: must be from 0 to %v", ramp, MaxTime)
+	case interval < MinInterval:
+		return fmt.Errorf("--interval %v: must be at least %v", interval, MinInterval)
+	case (ramp+runtime)/interval > MaxIntervals:
+		return fmt.Errorf("--interval %v: gives over %d intervals in %v; make it longer", interval, MaxIntervals, ramp+runtime)
+	}
+	return nil
+}
+
+func (pt *Point) onePass() bool {
+	for i := range pt.Streams {
+		if !pt.Streams[i].OnePass {
+			return false
+		}
+	}
+	return true
+}
+
+func (s *Stream) check(p *Plan) error {
+	if err := s.Workload.Validate(); err != nil {
+		return err
+	}
+	switch buffers := int64(s.Threads) * int64(s.IODepth) * s.Workload.BlockSize * int64(len(s.Targets)); {
+	case s.Threads < 1 || s.Threads > MaxThreads:
+		return fmt.Errorf("--threads %d: must be from 1 to %d", s.Threads, MaxThreads)
+	case s.IODepth < 1 || s.IODepth > MaxIODepth:
+		return fmt.Errorf("--iodepth %d: must be from 1 to %d", s.IODepth, MaxIODepth)
+	case p.CompleteMin < 1 || p.CompleteMin > s.IODepth:
+		return fmt.Errorf("--complete-min %d: must be from 1 to the queue depth, %d", p.CompleteMin, s.IODepth)
+	case buffers > maxBufferBytes:
+		return fmt.Errorf("threads x iodepth x bs x targets = %s of buffers: over the limit of %s; lower one of them",
+			unit.Size(buffers), unit.Size(maxBufferBytes))
+	case s.OnePass && s.Workload.Random():
+		return errors.New("a single pass needs a sequential workload")
+	}
+	for _, t := range s.Targets {
+		if t < 0 || t >= len(p.Targets) {
+			return fmt.Errorf("stream %q names target %d of %d", s.Label, t, len(p.Targets))
+		}
+	}
+	return nil
+}
+
+// CheckTarget says what on target i, whose facts are f, does not go with the plan: block sizes the
+// device cannot do, ranges that do not fit, slices too small for the threads.
+func (p *Plan) CheckTarget(i int, f *device.Facts) error {
+	var err error
+	p.eachStream(func(_ *Point, s *Stream) {
+		for _, t := range s.Targets {
+			if t == i && err == nil {
+				err = s.checkOn(f, p.Direct)
+			}
+		}
+	})
+	if err != nil {
+		return fmt.Errorf("%s: %w", f.Path, err)
+	}
+	return nil
+}
+
+func (s *Stream) checkOn(f *device.Facts, direct bool) error {
+	w := &s.Workload
+	if unitBytes, what := transferUnit(f, direct); unitBytes > 1 {
+		if w.BlockSize%unitBytes != 0 {
+			return fmt.Errorf("--bs %s: must be a multiple of %d, the target's %s", unit.Size(w.BlockSize), unitBytes, what)
+		}
+		if offset := w.Offset.Bytes; offset%unitBytes != 0 {
+			return fmt.Errorf("--offset %s: must be a multiple of %d, the target's %s", unit.Size(offset), unitBytes, what)
+		}
+	}
+	r, err := w.RangeOn(f.SizeBytes)
+	if err != nil {
+		return err
+	}
+	_, err = workload.NewGenerator(w, r, 0, 0, s.Threads)
+	return err
+}
+
+// transferUnit is what lengths and offsets on the target must be multiples of, and its name: the
+// logical block of a device, the direct I/O alignment of a file (statx, Linux 6.1), 1 for buffered
+// files.
+func transferUnit(f *device.Facts, direct bool) (int64, string) {
+	if f.Kind != device.KindFile {
+		return int64(f.LogicalBlockBytes), "logical block size"
+	}
+	if direct {
+		return int64(max(f.DIOOffsetAlign, 1)), "direct I/O alignment"
+	}
+	return 1, ""
+}

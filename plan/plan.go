@@ -1,0 +1,139 @@
+// Package plan holds everything that is needed to repeat a run: targets, phases, points, streams.
+//
+// Front ends (flags, later job files and profiles) only make plans; the runner only carries them
+// out; every result embeds its plan. A plan is plain data: it opens nothing and reads no clock.
+package plan
+
+import (
+	"fmt"
+	"time"
+
+	"blkstorm/unit"
+	"blkstorm/workload"
+)
+
+// Schema is the version of the plan's form.
+const Schema = "blkstorm.plan/1"
+
+// Plan is a whole procedure.
+type Plan struct {
+	Schema  string   `json:"schema"`
+	Targets []Target `json:"targets"`
+	// Engine is a name of the engine registry.
+	Engine string `json:"engine"`
+	// Direct bypasses the page cache (O_DIRECT).
+	Direct bool `json:"direct"`
+	// CompleteMin is how many completions a thread waits for at once, 1 to the queue depth.
+	CompleteMin int `json:"complete_min"`
+	// Pin is "auto", "none" or a CPU list such as "0-3,8".
+	Pin string `json:"pin"`
+	// Seed makes offsets, mix and data repeatable: 0 to MaxSeed.
+	Seed uint64 `json:"seed"`
+	// ContinueOnError counts failed I/Os and goes on, instead of stopping at the first.
+	ContinueOnError bool `json:"continue_on_error,omitempty"`
+	// Destroy is the consent to overwrite the targets.
+	Destroy bool    `json:"destroy,omitempty"`
+	Phases  []Phase `json:"phases"`
+}
+
+// MaxSeed is the largest seed: the largest integer that every JSON reader keeps exact.
+const MaxSeed = 1<<53 - 1
+
+// Target is one device or file under load.
+type Target struct {
+	// Spec is what the user wrote: a path, serial=…, wwn=… or H:C:T:L. Empty is a scratch file of
+	// the run's own.
+	Spec string `json:"spec,omitempty"`
+	// DestroySignature lifts the refusal because of a file system or other signature.
+	DestroySignature bool `json:"destroy_signature,omitempty"`
+	// CreateBytes is the size of a file that the run makes and writes once; 0 for existing targets.
+	CreateBytes int64 `json:"create_bytes,omitempty"`
+}
+
+// Phase is a group of points that serve one purpose.
+type Phase struct {
+	Kind   string  `json:"kind"` // Measure
+	Points []Point `json:"points"`
+}
+
+// Measure is the phase whose points are the results.
+const Measure = "measure"
+
+// Point is one row of a result: streams that run together.
+type Point struct {
+	Label    string   `json:"label"`
+	Ramp     Duration `json:"ramp"`     // time before the window, not counted
+	Runtime  Duration `json:"runtime"`  // length of the window
+	Interval Duration `json:"interval"` // slice of the window with its own row
+	Streams  []Stream `json:"streams"`
+}
+
+// Stream is one workload on a set of targets at T x Q each.
+type Stream struct {
+	Label    string        `json:"label"`
+	Workload workload.Spec `json:"workload"`
+	Targets  []int         `json:"targets"` // indexes into Plan.Targets
+	Threads  int           `json:"threads"` // per target
+	IODepth  int           `json:"iodepth"` // per thread
+	// OnePass ends the stream when each thread has walked through its sequential slice once,
+	// however long that takes; the window is then that time.
+	OnePass bool `json:"one_pass,omitempty"`
+}
+
+// Duration is a time that plans show as text ("1m30s").
+type Duration time.Duration
+
+// MarshalText writes the duration as UnmarshalText reads it.
+func (d Duration) MarshalText() ([]byte, error) { return []byte(time.Duration(d).String()), nil }
+
+// UnmarshalText reads what unit.Duration reads.
+func (d *Duration) UnmarshalText(text []byte) error {
+	v, err := unit.Duration(string(text))
+	*d = Duration(v)
+	return err
+}
+
+// D is the duration as the standard library's type.
+func (d Duration) D() time.Duration { return time.Duration(d) }
+
+// Writes says whether any stream writes to target i.
+func (p *Plan) Writes(i int) bool {
+	writes := false
+	p.eachStream(func(_ *Point, s *Stream) {
+		for _, t := range s.Targets {
+			writes = writes || t == i && s.Workload.Writes()
+		}
+	})
+	return writes
+}
+
+// Time is how long the plan's ramps and windows take together, without filling new files.
+func (p *Plan) Time() time.Duration {
+	var sum time.Duration
+	for _, phase := range p.Phases {
+		for _, point := range phase.Points {
+			sum += point.Ramp.D() + point.Runtime.D()
+		}
+	}
+	return sum
+}
+
+func (p *Plan) eachStream(f func(*Point, *Stream)) {
+	for i := range p.Phases {
+		for j := range p.Phases[i].Points {
+			point := &p.Phases[i].Points[j]
+			for k := range point.Streams {
+				f(point, &point.Streams[k])
+			}
+		}
+	}
+}
+
+// AutoLabel names a point by what it does: "randrw 70% 8k 4T/16Q".
+func AutoLabel(s *Stream) string {
+	mix := ""
+	if s.Workload.Mixed() {
+		mix = fmt.Sprintf(" %d%% read", s.Workload.ReadPct)
+	}
+	return fmt.Sprintf("%s%s %s %dT/%dQ", s.Workload.RW, mix, unit.Size(s.Workload.BlockSize), s.Threads, s.IODepth)
+}

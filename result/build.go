@@ -1,0 +1,267 @@
+package result
+
+import (
+	"math"
+	"strconv"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"blkstorm/histogram"
+	"blkstorm/host"
+	"blkstorm/op"
+	"blkstorm/plan"
+	"blkstorm/runner"
+	"blkstorm/verdict"
+)
+
+// DefaultPercentiles are those that every latency carries.
+var DefaultPercentiles = []float64{50, 90, 95, 99, 99.9, 99.99, 99.999}
+
+// Builder makes one point's part of the document, row by row while it runs.
+type Builder struct {
+	doc         *Doc
+	point       *plan.Point
+	phase       string
+	percentiles []float64
+	keepRows    bool
+	peak        int64
+	intervals   []*Interval
+	ramp        []*Interval
+	index       int
+}
+
+// NewBuilder begins a point of doc. Rows are kept for the document only if keepRows is set: a run of
+// days that has a folder does not hold them all in memory.
+func (d *Doc) NewBuilder(phase string, p *plan.Point, percentiles []float64, keepRows bool) *Builder {
+	b := &Builder{doc: d, point: p, phase: phase, percentiles: percentiles, keepRows: keepRows, index: len(d.Points)}
+	if keepRows {
+		b.intervals, b.ramp = []*Interval{}, []*Interval{}
+	}
+	return b
+}
+
+// Row takes in a row of the runner and returns its form for the document.
+func (b *Builder) Row(row *runner.Row) *Interval {
+	in := &Interval{
+		Point:       b.index,
+		Label:       b.point.Label,
+		Ramp:        row.Ramp,
+		TS:          seconds(row.Start),
+		StartUnixNS: row.Wall.UnixNano(),
+		LengthS:     seconds(row.Length),
+		InFlight:    row.InFlight,
+		CPU:         row.Host.CPU,
+		StealPct:    row.Host.CPU.StealPct,
+		DiskStats:   []*host.DiskStats{},
+		Net:         row.Host.Net,
+	}
+	for i := range row.Host.Disks {
+		var disk *host.DiskStats
+		if i < len(b.doc.Targets) && b.doc.Targets[i].Name != "" {
+			d := row.Host.Disks[i]
+			disk = &d
+		}
+		in.DiskStats = append(in.DiskStats, disk)
+	}
+	all := merged(row.Cells, func(runner.Cell) bool { return true })
+	in.Read, in.Write, in.Trim = intervalStats(&all)
+	if len(b.doc.Targets) > 1 {
+		for i, t := range b.doc.Targets {
+			one := merged(row.Cells, func(c runner.Cell) bool { return c.Target == i })
+			it := IntervalTarget{Path: t.Path}
+			it.Read, it.Write, it.Trim = intervalStats(&one)
+			in.Targets = append(in.Targets, it)
+		}
+	}
+	if !row.Ramp {
+		b.peak = max(b.peak, row.InFlight)
+	}
+	if b.keepRows {
+		if row.Ramp {
+			b.ramp = append(b.ramp, in)
+		} else {
+			b.intervals = append(b.intervals, in)
+		}
+	}
+	return in
+}
+
+func intervalStats(ops *[op.Count]runner.Stat) (read, write, trim IntervalStat) {
+	return intervalStat(&ops[op.Read]), intervalStat(&ops[op.Write]), intervalStat(&ops[op.Trim])
+}
+
+func intervalStat(s *runner.Stat) IntervalStat {
+	h := &s.Latency
+	return IntervalStat{
+		IOs: h.Count(), Bytes: s.Bytes, Errors: s.Errors, Short: s.Short,
+		Mean: round(h.Mean()), StdDev: round(h.StdDev()), Min: h.Min(), Max: h.Max(),
+		P50: h.Percentile(50), P95: h.Percentile(95), P99: h.Percentile(99),
+	}
+}
+
+// merged adds up the cells that keep wants.
+func merged(cells []runner.Cell, keep func(runner.Cell) bool) [op.Count]runner.Stat {
+	var sum [op.Count]runner.Stat
+	for i := range cells {
+		if !keep(runner.Cell{Stream: cells[i].Stream, Target: cells[i].Target}) {
+			continue
+		}
+		for o := range sum {
+			sum[o].Merge(&cells[i].Ops[o])
+		}
+	}
+	return sum
+}
+
+// Finish completes the point and appends it to the document.
+func (b *Builder) Finish(res *runner.Result, seed uint64) (*Point, error) {
+	first := &b.point.Streams[0]
+	p := &Point{
+		Label: b.point.Label, Phase: b.phase, Threads: first.Threads, IODepth: first.IODepth,
+		Started: res.WindowStart.UTC(), WindowS: seconds(res.Window), RampS: seconds(b.point.Ramp.D()),
+		Completed: res.Completed, Interrupted: res.Interrupted, Seed: seed,
+		RampIOs: res.RampIOs, Faults: res.Faults, InFlight: b.peak, CPU: res.CPU, Process: process(res),
+		Intervals: b.intervals, RampIntervals: b.ramp,
+		PerThread: []Thread{}, Errors: []IOError{}, Stuck: []Stuck{}, Warnings: []verdict.Warning{},
+	}
+	if res.Failed != nil {
+		p.Failure = res.Failed.Error()
+	}
+	b.threads(p, res)
+	for i := range res.Errors {
+		p.Errors = append(p.Errors, b.ioError(&res.Errors[i]))
+	}
+	for _, s := range res.Stuck {
+		p.Stuck = append(p.Stuck, Stuck{
+			Target: b.doc.Targets[s.Target].Path, Op: s.Op.String(), Offset: s.Offset, Length: s.Length, AgeS: seconds(s.Age),
+		})
+	}
+	if err := b.stats(p, res); err != nil {
+		return nil, err
+	}
+	b.doc.Points = append(b.doc.Points, p)
+	return p, nil
+}
+
+func (b *Builder) threads(p *Point, res *runner.Result) {
+	first := true
+	for i := range res.Threads {
+		t := &res.Threads[i]
+		if t.Stream == 0 && first {
+			first = false
+			p.EngineName, p.EngineFeatures, p.EngineNotes = t.Engine.Name, t.Engine.Features, t.Engine.Notes
+			p.IODepthEffective = t.Peak
+		}
+		if t.Stream == 0 {
+			p.IODepthEffective = min(p.IODepthEffective, t.Peak)
+		}
+		issued := Issued{Read: t.Issued[op.Read], Write: t.Issued[op.Write], Trim: t.Issued[op.Trim]}
+		p.Issued.Read += issued.Read
+		p.Issued.Write += issued.Write
+		p.Issued.Trim += issued.Trim
+		p.Drained += t.Drained
+		thread := Thread{Thread: i, Stream: t.Stream, Target: t.Target, InFlight: t.Peak, Issued: issued}
+		if t.CPU >= 0 {
+			cpu := t.CPU
+			thread.CPU = &cpu
+		}
+		p.PerThread = append(p.PerThread, thread)
+	}
+}
+
+// stats fills in the figures of the point, its streams and its targets.
+func (b *Builder) stats(p *Point, res *runner.Result) error {
+	m := maker{window: res.Window, percentiles: b.percentiles}
+	all := merged(res.Cells, func(runner.Cell) bool { return true })
+	p.Total, p.Read, p.Write, p.Trim, p.Sync = m.five(&all)
+	for i := range b.point.Streams {
+		s := &b.point.Streams[i]
+		one := merged(res.Cells, func(c runner.Cell) bool { return c.Stream == i })
+		stream := &Stream{Label: s.Label, Workload: s.Workload.RW, Threads: s.Threads, IODepth: s.IODepth, Targets: s.Targets}
+		stream.Total, stream.Read, stream.Write, stream.Trim, stream.Sync = m.five(&one)
+		p.Streams = append(p.Streams, stream)
+	}
+	for i, facts := range b.doc.Targets {
+		one := merged(res.Cells, func(c runner.Cell) bool { return c.Target == i })
+		target := &Target{Path: facts.Path}
+		target.Total, target.Read, target.Write, target.Trim, target.Sync = m.five(&one)
+		p.Targets = append(p.Targets, target)
+	}
+	return m.err
+}
+
+// maker makes Stats over one window; the first error stays.
+type maker struct {
+	window      time.Duration
+	percentiles []float64
+	err         error
+}
+
+// five makes the four directions' figures and their total. A sync moves no data and is no I/O of the
+// workload, so the total leaves it out.
+func (m *maker) five(ops *[op.Count]runner.Stat) (total, read, write, trim, sync *Stat) {
+	var sum runner.Stat
+	for _, o := range []op.Op{op.Read, op.Write, op.Trim} {
+		sum.Merge(&ops[o])
+	}
+	return m.stat(&sum), m.stat(&ops[op.Read]), m.stat(&ops[op.Write]), m.stat(&ops[op.Trim]), m.stat(&ops[op.Sync])
+}
+
+func (m *maker) stat(s *runner.Stat) *Stat {
+	out := &Stat{IOs: s.Latency.Count(), Bytes: s.Bytes, Errors: s.Errors, Short: s.Short, Latency: m.latency(&s.Latency)}
+	if m.window > 0 {
+		out.IOPS = float64(out.IOs) / m.window.Seconds()
+		out.BytesPerS = float64(out.Bytes) / m.window.Seconds()
+	}
+	return out
+}
+
+func (m *maker) latency(h *histogram.Histogram) *Latency {
+	out := &Latency{Count: h.Count()}
+	if out.Count == 0 {
+		return out
+	}
+	out.Min, out.Max, out.Mean = h.Min(), h.Max(), round(h.Mean())
+	// No deviation is over half the range; one rounded up past it would be refused by
+	// histogram.Restore when documents are merged.
+	out.StdDev = min(round(h.StdDev()), (out.Max-out.Min)/2)
+	out.Clamped = h.Clamped()
+	out.Percentiles = map[string]int64{}
+	for _, p := range m.percentiles {
+		out.Percentiles[PercentileKey(p)] = h.Percentile(p)
+	}
+	var err error
+	if out.HDR, err = h.Encode(); err != nil && m.err == nil {
+		m.err = err
+	}
+	return out
+}
+
+// PercentileKey is a percentile as a key of the document: "50", "99.9".
+func PercentileKey(p float64) string { return strconv.FormatFloat(p, 'f', -1, 64) }
+
+func (b *Builder) ioError(e *runner.IOError) IOError {
+	out := IOError{
+		Target: b.doc.Targets[e.Target].Path, Op: e.Op.String(), Offset: e.Offset, Length: e.Length,
+		Errno: int(e.Errno), Name: "short", Message: e.Reason(), TS: seconds(e.At),
+	}
+	if e.Errno != 0 {
+		if out.Name = unix.ErrnoName(e.Errno); out.Name == "" {
+			out.Name = "unknown"
+		}
+	}
+	return out
+}
+
+func process(res *runner.Result) Process {
+	p := Process{UserS: seconds(res.Process.User), SystemS: seconds(res.Process.System), MaxRSSBytes: res.Process.MaxRSSBytes}
+	if res.ProcessWall > 0 {
+		p.CPUs = (p.UserS + p.SystemS) / res.ProcessWall.Seconds()
+	}
+	return p
+}
+
+func seconds(d time.Duration) float64 { return d.Seconds() }
+
+func round(v float64) int64 { return int64(math.Round(v)) }

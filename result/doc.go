@@ -1,0 +1,220 @@
+// Package result makes documents of what the runner measured: JSON, text, CSV and the result folder.
+//
+// Commands feed it rows and point results and ask it to write. It computes nothing but figures from
+// histograms and counters, warns of nothing by itself (verdict does), and never runs anything. The
+// keys of the JSON are a contract: more may be added, none is renamed without a new Schema.
+package result
+
+import (
+	"time"
+
+	"blkstorm/device"
+	"blkstorm/host"
+	"blkstorm/plan"
+	"blkstorm/verdict"
+)
+
+// Schema is the version of the document's form.
+const Schema = "blkstorm.result/1"
+
+// Doc is the whole result of one invocation. Times are integers in nanoseconds where the key ends in
+// ns, and fractions of seconds where it ends in _s. All numbers are finite.
+type Doc struct {
+	Schema   string            `json:"schema"`
+	Version  string            `json:"version"`
+	ID       string            `json:"id"` // random, one per invocation
+	Started  time.Time         `json:"started"`
+	Host     host.Facts        `json:"host"`
+	Clock    host.Clock        `json:"clock"`
+	Plan     *plan.Plan        `json:"plan"`
+	Targets  []*device.Facts   `json:"targets"`
+	Warnings []verdict.Warning `json:"warnings"` // of the whole run; each point has its own
+	Points   []*Point          `json:"points"`
+}
+
+// Point is one row of the result.
+type Point struct {
+	Label   string `json:"label"`
+	Phase   string `json:"phase"`
+	Threads int    `json:"threads"` // per target, as asked (of the first stream, as the next two)
+	IODepth int    `json:"iodepth"` // per thread, as asked
+	// IODepthEffective is the most I/Os that a thread had in flight at once; the least over the
+	// threads of the first stream.
+	IODepthEffective int       `json:"iodepth_effective"`
+	EngineName       string    `json:"engine"`
+	EngineFeatures   []string  `json:"engine_features,omitempty"`
+	EngineNotes      []string  `json:"engine_notes,omitempty"`
+	Started          time.Time `json:"started"`  // wall clock at the window's start
+	WindowS          float64   `json:"window_s"` // measured time: from the end of the ramp to the stop
+	RampS            float64   `json:"ramp_s"`
+	Completed        bool      `json:"completed"` // ran to its planned end
+	Interrupted      bool      `json:"interrupted"`
+	Seed             uint64    `json:"seed"`
+	// Issued counts everything handed to the kernel since the point began: the I/Os of the ramp,
+	// those of the window, what completed after it, what failed, fell short or got stuck.
+	Issued   Issued `json:"issued"`
+	RampIOs  uint64 `json:"ramp_ios"`    // completed in the ramp: in no other figure
+	Drained  uint64 `json:"drained_ios"` // completed after the window closed: in no other figure
+	Faults   uint64 `json:"faults"`      // failed or short since the point began, ramp included
+	Total    *Stat  `json:"total"`
+	Read     *Stat  `json:"read"`
+	Write    *Stat  `json:"write"`
+	Trim     *Stat  `json:"trim"`
+	Sync     *Stat  `json:"sync"`
+	InFlight int64  `json:"inflight_max"` // the most I/Os in flight at once, over all threads
+
+	Streams       []*Stream         `json:"streams"`
+	Targets       []*Target         `json:"targets"`
+	PerThread     []Thread          `json:"per_thread"`
+	Errors        []IOError         `json:"errors"`                  // the first ones; Stat.Errors counts all
+	Stuck         []Stuck           `json:"stuck"`                   // I/Os that the device never answered
+	Failure       string            `json:"failure,omitempty"`       // why the engine itself broke
+	CPU           CPU               `json:"cpu"`                     // of the whole machine, over the window
+	Process       Process           `json:"process"`                 // of blkstorm itself, over the point
+	Intervals     []*Interval       `json:"intervals,omitzero"`      // the window; nil when rows are not kept
+	RampIntervals []*Interval       `json:"ramp_intervals,omitzero"` // the ramp
+	Warnings      []verdict.Warning `json:"warnings"`
+}
+
+// Issued counts I/Os handed to the kernel, per direction.
+type Issued struct {
+	Read  uint64 `json:"read"`
+	Write uint64 `json:"write"`
+	Trim  uint64 `json:"trim"`
+}
+
+// Sum is the count over all directions.
+func (i Issued) Sum() uint64 { return i.Read + i.Write + i.Trim }
+
+// Stat is one direction over the window.
+type Stat struct {
+	IOs       uint64   `json:"ios"`
+	Bytes     uint64   `json:"bytes"`
+	Errors    uint64   `json:"errors"`
+	Short     uint64   `json:"short"`
+	IOPS      float64  `json:"iops"`        // I/Os completed in the window / window
+	BytesPerS float64  `json:"bytes_per_s"` // bytes completed in the window / window
+	Latency   *Latency `json:"latency_ns"`
+}
+
+// Latency is service time: from before the submit call to the reaping of the completion.
+type Latency struct {
+	Count  uint64 `json:"count"`
+	Min    int64  `json:"min"`
+	Mean   int64  `json:"mean"`
+	StdDev int64  `json:"stddev"` // of the population
+	Max    int64  `json:"max"`
+	// Percentiles are upper bounds at most 0.1 % above the true value, and never above Max. Empty
+	// when nothing was measured.
+	Percentiles map[string]int64 `json:"percentiles,omitempty"`
+	Clamped     uint64           `json:"clamped,omitempty"` // above one hour, counted as one hour
+	HDR         string           `json:"hdr,omitempty"`     // HdrHistogram V2, compressed, base64
+}
+
+// Stream is one stream's part of a point.
+type Stream struct {
+	Label    string `json:"label"`
+	Workload string `json:"workload"` // the shape: randrw, read, ...
+	Threads  int    `json:"threads"`
+	IODepth  int    `json:"iodepth"`
+	Targets  []int  `json:"targets"` // indexes into Doc.Targets
+	Total    *Stat  `json:"total"`
+	Read     *Stat  `json:"read"`
+	Write    *Stat  `json:"write"`
+	Trim     *Stat  `json:"trim"`
+	Sync     *Stat  `json:"sync"`
+}
+
+// Target is one target's part of a point, over all streams.
+type Target struct {
+	Path  string `json:"path"`
+	Total *Stat  `json:"total"`
+	Read  *Stat  `json:"read"`
+	Write *Stat  `json:"write"`
+	Trim  *Stat  `json:"trim"`
+	Sync  *Stat  `json:"sync"`
+}
+
+// Thread is what one thread did.
+type Thread struct {
+	Thread   int    `json:"thread"`
+	Stream   int    `json:"stream"`
+	Target   int    `json:"target"`
+	CPU      *int   `json:"cpu"` // pinned to; null when the kernel chooses
+	InFlight int    `json:"inflight_max"`
+	Issued   Issued `json:"issued"`
+}
+
+// IOError is an I/O that failed, or moved fewer bytes than asked.
+type IOError struct {
+	Target  string  `json:"target"`
+	Op      string  `json:"op"`
+	Offset  int64   `json:"offset"`
+	Length  int64   `json:"length"`
+	Errno   int     `json:"errno"` // 0 for a short transfer
+	Name    string  `json:"name"`  // EIO, ...; "short" for a short transfer; "unknown" has no name
+	Message string  `json:"message"`
+	TS      float64 `json:"t_s"` // since the window's start
+}
+
+// Stuck is an I/O without an answer at the end of the point.
+type Stuck struct {
+	Target string  `json:"target"`
+	Op     string  `json:"op"`
+	Offset int64   `json:"offset"`
+	Length int64   `json:"length"`
+	AgeS   float64 `json:"age_s"`
+}
+
+// CPU is how busy the machine was, in percent of all its CPUs.
+type CPU = host.CPUShare
+
+// Process is what blkstorm itself used during a point, ramp included.
+type Process struct {
+	UserS       float64 `json:"user_s"`
+	SystemS     float64 `json:"system_s"`
+	CPUs        float64 `json:"cpus"` // CPU time / wall time: how many CPUs were kept busy
+	MaxRSSBytes int64   `json:"max_rss_bytes"`
+}
+
+// Interval is one row of a point's series.
+type Interval struct {
+	Point       int               `json:"point"` // index into Doc.Points
+	Label       string            `json:"-"`     // of the point; only the lines of NDJSON repeat it
+	Ramp        bool              `json:"ramp,omitempty"`
+	TS          float64           `json:"t_s"` // start, since the window's start; below 0 in the ramp
+	StartUnixNS int64             `json:"start_unix_ns"`
+	LengthS     float64           `json:"length_s"`
+	Read        IntervalStat      `json:"read"`
+	Write       IntervalStat      `json:"write"`
+	Trim        IntervalStat      `json:"trim"`
+	InFlight    int64             `json:"inflight"` // sum over the threads of the most each had in flight
+	CPU         CPU               `json:"cpu"`
+	StealPct    float64           `json:"steal_pct"`
+	DiskStats   []*host.DiskStats `json:"diskstats"` // growth per target; null where there is no disk
+	Net         host.NetStats     `json:"net"`
+	Targets     []IntervalTarget  `json:"targets,omitempty"` // when there is more than one
+}
+
+// IntervalTarget is one target's part of a row.
+type IntervalTarget struct {
+	Path  string       `json:"path"`
+	Read  IntervalStat `json:"read"`
+	Write IntervalStat `json:"write"`
+	Trim  IntervalStat `json:"trim"`
+}
+
+// IntervalStat is one direction within a row; latencies are nanoseconds.
+type IntervalStat struct {
+	IOs    uint64 `json:"ios"`
+	Bytes  uint64 `json:"bytes"`
+	Errors uint64 `json:"errors"`
+	Short  uint64 `json:"short"`
+	Mean   int64  `json:"mean"`
+	StdDev int64  `json:"stddev"`
+	Min    int64  `json:"min"`
+	P50    int64  `json:"p50"`
+	P95    int64  `json:"p95"`
+	P99    int64  `json:"p99"`
+	Max    int64  `json:"max"`
+}

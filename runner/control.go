@@ -1,0 +1,220 @@
+package runner
+
+import (
+	"context"
+	"runtime"
+	"slices"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// control is the goroutine that watches the threads: it collects retired slices into rows, hands on
+// complete rows, ends the point, and gives up on what hangs. It never touches a thread's data but
+// through the stacks, or while the thread is in the kernel (see thread.state).
+type control struct {
+	run      *run
+	gc       *collector
+	finished chan *thread
+	rows     *rows
+	result   *Result
+	live     map[*thread]bool
+}
+
+// rowSlack is how long after a row's end control waits before it retires the slices of threads that
+// sit in the kernel; threads that turn retire their own.
+const rowSlack = 20 * time.Millisecond
+
+func newControl(r *run, gc *collector) *control {
+	c := &control{run: r, gc: gc, finished: make(chan *thread, len(r.threads)), live: map[*thread]bool{}, result: &Result{}}
+	for _, th := range r.threads {
+		c.live[th] = true
+	}
+	return c
+}
+
+// watch runs until every thread has ended or been given up.
+func (c *control) watch(ctx context.Context) *Result {
+	r := c.run
+	c.result.Started = r.clock.wall(r.schedule.start)
+	c.result.WindowStart = r.clock.wall(r.schedule.window)
+	c.rows = newRows(r, c.result)
+	defer c.stopWith(ctx)()
+	defer prefer()()
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for len(c.live) > 0 {
+		timer.Reset(c.nap())
+		select {
+		case th := <-c.finished:
+			delete(c.live, th)
+			if len(c.live) > 0 {
+				continue // the rest follow in a moment
+			}
+		case <-timer.C:
+		}
+		c.turn()
+	}
+	c.close()
+	return c.result
+}
+
+// stopWith ends the point when ctx is cancelled, from a goroutine of its own: control may be deep in
+// rows just then. The returned function ends that goroutine and notes whether it stopped the point.
+func (c *control) stopWith(ctx context.Context) (end func()) {
+	over, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		select {
+		case <-ctx.Done():
+			c.result.Interrupted = c.run.stop()
+		case <-over:
+		}
+	}()
+	return func() {
+		close(over)
+		<-ended
+	}
+}
+
+// prefer gives control's OS thread a better place in the queue for a CPU than the workers have. With
+// far more busy threads than CPUs, control would otherwise get its turn seconds late and its backlog
+// of slices would fill the memory. Only root may; without it control takes its turn like the rest.
+func prefer() (end func()) {
+	runtime.LockOSThread()
+	const mine, better = 0, -10 // PRIO_PROCESS and 0 mean the calling thread: setpriority(2), C library differences
+	old, err := unix.Getpriority(unix.PRIO_PROCESS, mine)
+	if err != nil || unix.Setpriority(unix.PRIO_PROCESS, mine, better) != nil {
+		return runtime.UnlockOSThread
+	}
+	return func() {
+		// The system call answers 20 - nice, so that no value looks like an error.
+		if unix.Setpriority(unix.PRIO_PROCESS, mine, 20-old) == nil {
+			runtime.UnlockOSThread()
+		} // else the thread ends with its goroutine, and its priority with it
+	}
+}
+
+// nap is the time until control has something to do: a row to collect, a stuck thread to serve.
+func (c *control) nap() time.Duration {
+	now := c.run.clock.now()
+	s := &c.run.schedule
+	next := s.end(s.row(now))
+	if c.rows.waiting(now) {
+		next = min(next, now+int64(rowSlack))
+	}
+	return time.Duration(next-now) + time.Millisecond
+}
+
+// turn is one round of control's work.
+func (c *control) turn() {
+	r := c.run
+	now := r.clock.now()
+	c.rows.sample(now)
+	c.retireStuck(now)
+	complete := c.rows.complete()
+	c.rows.collect()
+	if now > r.deadline.Load()+int64(c.run.cfg.Grace) {
+		c.giveUp(now)
+	}
+	c.rows.emit(complete, min(now, r.deadline.Load()))
+	c.gc.collect(r.threads)
+}
+
+// retireStuck rotates for the threads that have been in one call of the engine since before the last
+// row ended, so that rows go on when the device does not answer. What such a thread reaps later gets
+// a later stamp, so nothing is lost or moved.
+func (c *control) retireStuck(now int64) {
+	s := &c.run.schedule
+	if now >= c.run.deadline.Load() {
+		return
+	}
+	row := s.row(now)
+	if now < s.begin(row)+int64(rowSlack) {
+		row--
+	}
+	for th := range c.live {
+		if th.progress.Load() >= row || !th.take() {
+			continue
+		}
+		if th.progress.Load() < row { // it may have turned in between
+			th.rotate(now)
+		}
+		th.giveBack()
+	}
+}
+
+// take claims the data of a thread that is in the kernel.
+func (th *thread) take() bool {
+	state := th.state.Load()
+	return state&stateMask == stateInEngine && th.state.CompareAndSwap(state, state&^stateMask|stateTaken)
+}
+
+func (th *thread) giveBack() { th.state.Store(th.state.Load()&^stateMask | stateInEngine) }
+
+// giveUp takes the data of threads whose device does not answer, for good: their buffers stay
+// mapped, since the kernel may still write to them.
+func (c *control) giveUp(now int64) {
+	for th := range c.live {
+		state := th.state.Load()
+		if state&stateMask != stateInEngine || !th.state.CompareAndSwap(state, state&^stateMask|stateAbandoned) {
+			continue // it turns, so it will end by itself
+		}
+		c.result.Stuck = append(c.result.Stuck, th.stuck(now)...)
+		th.finish()
+		delete(c.live, th)
+	}
+}
+
+// stuck lists what a thread has in flight: every slot that is not free.
+func (th *thread) stuck(now int64) []Stuck {
+	var list []Stuck
+	for slot := range th.slots {
+		if slices.Contains(th.free, uint32(slot)) {
+			continue
+		}
+		io := &th.slots[slot]
+		list = append(list, Stuck{
+			Op: io.Op, Offset: io.Offset, Length: int64(len(io.Buf)), Target: th.target, Age: time.Duration(now - th.starts[slot]),
+		})
+	}
+	return list
+}
+
+// close completes the result once no thread records any more.
+func (c *control) close() {
+	r := c.run
+	end := r.deadline.Load()
+	if r.endless() {
+		if last := c.lastStamp(); last < end {
+			end = last
+		}
+	}
+	c.rows.collect()
+	c.rows.finish(end)
+	res := c.result
+	res.Window = time.Duration(max(end-r.schedule.window, 0))
+	res.Completed = (end == r.planned || r.endless()) && !r.wasStopped() && len(res.Stuck) == 0
+	for _, th := range r.threads {
+		res.Threads = append(res.Threads, Thread{
+			Stream: th.stream, Target: th.target, CPU: th.cpu, Engine: th.engine.Info(),
+			Peak: th.peak, Issued: th.issued, Drained: th.drained,
+		})
+		res.Errors = append(res.Errors, th.errs...)
+		if th.failed != nil && res.Failed == nil {
+			res.Failed = th.failed
+		}
+	}
+	res.Completed = res.Completed && res.Failed == nil
+	slices.SortStableFunc(res.Errors, func(a, b IOError) int { return int(a.At - b.At) })
+	res.Errors = res.Errors[:min(len(res.Errors), maxKept)]
+}
+
+// lastStamp is when the last thread reaped its last I/O.
+func (c *control) lastStamp() int64 {
+	last := c.run.schedule.window
+	for _, th := range c.run.threads {
+		last = max(last, th.ended)
+	}
+	return last
+}

@@ -1,0 +1,127 @@
+package runner
+
+import (
+	"fmt"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"blkstorm/histogram"
+	"blkstorm/host"
+	"blkstorm/ioengine"
+	"blkstorm/op"
+)
+
+// Stat is what was completed in one direction.
+type Stat struct {
+	Latency histogram.Histogram // service time: submit to completion; its count is the number of I/Os
+	Bytes   uint64
+	Errors  uint64 // I/Os that failed: in no other figure
+	Short   uint64 // I/Os that moved fewer bytes than asked: in no other figure
+}
+
+func (s *Stat) add(c *counts) {
+	if c.latency != nil {
+		s.Latency.AddRecorder(c.latency)
+	}
+	s.Bytes += c.bytes
+	s.Errors += c.errors
+	s.Short += c.short
+}
+
+// Merge adds what o holds.
+func (s *Stat) Merge(o *Stat) {
+	s.Latency.Merge(&o.Latency)
+	s.Bytes += o.Bytes
+	s.Errors += o.Errors
+	s.Short += o.Short
+}
+
+func (s *Stat) reset() {
+	s.Latency.Reset()
+	s.Bytes, s.Errors, s.Short = 0, 0, 0
+}
+
+// Cell is the statistics of one stream on one target.
+type Cell struct {
+	Stream, Target int
+	Ops            [op.Count]Stat
+}
+
+// Row is one interval, of the ramp or of the window.
+type Row struct {
+	Ramp     bool
+	Index    int64         // from 0, within the ramp or the window
+	Start    time.Duration // since the window's start; below 0 in the ramp
+	Length   time.Duration // the interval, or less in the last row
+	Wall     time.Time     // wall clock at the row's start
+	Cells    []Cell        // one per stream and target, in order
+	InFlight int64         // sum over the threads of the most each had in flight
+	Host     Sample        // counters' growth over the row, as near as control could read them
+}
+
+// Sample is the growth of the host's counters over some time.
+type Sample struct {
+	CPU   host.CPUShare
+	Disks []host.DiskStats // per target; zero where there is no disk to read
+	Net   host.NetStats
+}
+
+// IOError is an I/O that failed or fell short.
+type IOError struct {
+	Op     op.Op
+	Offset int64
+	Length int64
+	Target int
+	Errno  syscall.Errno // 0 for a short transfer
+	Got    int64         // bytes moved by a short transfer
+	At     time.Duration // since the window's start
+}
+
+// Reason says what happened: "EIO (5): input/output error", or how many bytes came.
+func (e *IOError) Reason() string {
+	if e.Errno == 0 {
+		return fmt.Sprintf("short transfer: %d of %d bytes", e.Got, e.Length)
+	}
+	return fmt.Sprintf("%s (%d): %s", unix.ErrnoName(e.Errno), int(e.Errno), e.Errno.Error())
+}
+
+// Stuck is an I/O that the device had not answered when the point ended.
+type Stuck struct {
+	Op     op.Op
+	Offset int64
+	Length int64
+	Target int
+	Age    time.Duration
+}
+
+// Thread is what one thread did.
+type Thread struct {
+	Stream, Target int
+	CPU            int // pinned to, or -1
+	Engine         ioengine.Info
+	Peak           int              // the most I/Os in flight at once
+	Issued         [op.Count]uint64 // handed to the kernel since the point began, ramp included
+	Drained        uint64           // of these, completed after the window closed
+}
+
+// Result is what a point gave. What was issued is the sum of the ramp's I/Os, the window's I/Os,
+// errors and short transfers of both, the drained and the stuck.
+type Result struct {
+	Started     time.Time // wall clock at the point's begin
+	WindowStart time.Time
+	Window      time.Duration // 0 when the point was stopped in its ramp
+	Completed   bool          // the window ran to its planned end and every I/O came back
+	Interrupted bool          // ended by the caller
+	Cells       []Cell        // the window only
+	RampIOs     uint64
+	Threads     []Thread
+	Errors      []IOError // the first ones, in order of time
+	Faults      uint64    // all errors and short transfers, ramp included
+	Stuck       []Stuck
+	Failed      error         // an engine itself failed
+	CPU         host.CPUShare // over the window
+	Process     host.ProcessTimes
+	ProcessWall time.Duration // wall time that Process covers
+}

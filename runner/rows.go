@@ -1,0 +1,237 @@
+package runner
+
+import (
+	"time"
+
+	"blkstorm/host"
+	"blkstorm/op"
+)
+
+// rows gathers the threads' slices into rows and the rows into the point's totals.
+type rows struct {
+	run     *run
+	result  *Result
+	pending map[int64]*Row // rows that some thread may still add to
+	next    int64          // the first row not yet handed on
+	spare   []*Row
+	sampler sampler
+}
+
+func newRows(r *run, result *Result) *rows {
+	result.Cells = r.cells()
+	return &rows{run: r, result: result, pending: map[int64]*Row{}, sampler: newSampler(r)}
+}
+
+// cells lists the pairs of stream and target that the point has.
+func (r *run) cells() []Cell {
+	var cells []Cell
+	for s := range r.cfg.Point.Streams {
+		for _, t := range r.cfg.Point.Streams[s].Targets {
+			cells = append(cells, Cell{Stream: s, Target: t})
+		}
+	}
+	return cells
+}
+
+// waiting says whether a row has ended at time now and is not complete.
+func (r *rows) waiting(now int64) bool { return r.next < r.run.schedule.row(now) }
+
+// sample reads the host's counters if a row has ended since they were last read.
+func (r *rows) sample(now int64) { r.sampler.read(r.run.schedule.row(now)) }
+
+// complete is the first row that some thread may still add to. It must be asked before collect: what
+// a thread retires after the answer belongs to rows from there on.
+func (r *rows) complete() int64 {
+	first := int64(progressDone)
+	for _, th := range r.run.threads {
+		first = min(first, th.progress.Load())
+	}
+	return first
+}
+
+// collect takes in all retired slices and gives them back empty.
+func (r *rows) collect() {
+	for _, th := range r.run.threads {
+		for s := th.retired.takeAll(); s != nil; {
+			next := s.next
+			r.take(th, s)
+			s.reset()
+			th.recycled.push(s)
+			s = next
+		}
+	}
+}
+
+func (r *rows) take(th *thread, s *slice) {
+	row := r.open(s.row)
+	row.InFlight += s.inflight
+	for i := range row.Cells {
+		cell := &row.Cells[i]
+		if cell.Stream != th.stream || cell.Target != th.target {
+			continue
+		}
+		for o := range cell.Ops {
+			cell.Ops[o].add(&s.counts[o])
+		}
+	}
+}
+
+func (r *rows) open(index int64) *Row {
+	row := r.pending[index]
+	if row != nil {
+		return row
+	}
+	if n := len(r.spare); n > 0 {
+		row, r.spare = r.spare[n-1], r.spare[:n-1]
+	} else {
+		row = &Row{Cells: r.run.cells()}
+	}
+	r.pending[index] = row
+	return row
+}
+
+// emit hands on the rows before complete that have ended by time limit.
+func (r *rows) emit(complete, limit int64) {
+	for r.next < complete && r.run.schedule.end(r.next) <= limit {
+		r.hand(r.run.schedule.end(r.next))
+	}
+}
+
+// finish hands on all rows up to the window's end; the last one may be shorter than the interval.
+func (r *rows) finish(end int64) {
+	s := &r.run.schedule
+	r.sampler.final()
+	for s.begin(r.next) < end {
+		r.hand(min(s.end(r.next), end))
+	}
+	r.result.CPU = r.sampler.window()
+	r.result.Process, r.result.ProcessWall = r.sampler.process()
+}
+
+// hand completes the next row, adds it to the totals and passes it to the caller.
+func (r *rows) hand(end int64) {
+	s := &r.run.schedule
+	row := r.open(r.next)
+	begin := s.begin(r.next)
+	row.Ramp = r.next < s.rampRows
+	row.Index = r.next
+	if row.Ramp {
+		end = min(end, s.window)
+	} else {
+		row.Index -= s.rampRows
+	}
+	row.Start = time.Duration(begin - s.window)
+	row.Length = time.Duration(end - begin)
+	row.Wall = r.run.clock.wall(begin)
+	row.Host = r.sampler.growth(r.next)
+	r.total(row)
+	if r.run.cfg.Rows != nil {
+		r.run.cfg.Rows(row)
+	}
+	delete(r.pending, r.next)
+	row.InFlight = 0
+	for i := range row.Cells {
+		for o := range row.Cells[i].Ops {
+			row.Cells[i].Ops[o].reset()
+		}
+	}
+	r.spare = append(r.spare, row)
+	r.next++
+}
+
+func (r *rows) total(row *Row) {
+	for i := range row.Cells {
+		for o := range op.Count {
+			stat := &row.Cells[i].Ops[o]
+			r.result.Faults += stat.Errors + stat.Short
+			if row.Ramp {
+				r.result.RampIOs += stat.Latency.Count()
+			} else {
+				r.result.Cells[i].Ops[o].Merge(stat)
+			}
+		}
+	}
+}
+
+// sampler reads the host's counters at the borders of rows and keeps the readings until the row is
+// handed on.
+type sampler struct {
+	run      *run
+	start    host.CPUTimes // at the window's start
+	began    host.ProcessTimes
+	beganAt  int64
+	readings map[int64]reading // at the begin of a row
+	last     reading
+	lastRow  int64
+}
+
+type reading struct {
+	cpu   host.CPUTimes
+	disks []host.DiskStats
+	net   host.NetStats
+}
+
+func newSampler(r *run) sampler {
+	s := sampler{run: r, readings: map[int64]reading{}, lastRow: -1}
+	s.began, s.beganAt = host.SelfTimes(), r.clock.now()
+	s.read(0)
+	s.start = s.last.cpu
+	return s
+}
+
+// read takes a reading for the begin of row, and of those since the last reading.
+func (s *sampler) read(row int64) {
+	if row <= s.lastRow {
+		return
+	}
+	now := s.now()
+	for i := s.lastRow + 1; i <= row; i++ {
+		s.readings[i] = now
+	}
+	if s.lastRow < s.run.schedule.rampRows && row >= s.run.schedule.rampRows {
+		s.start = now.cpu
+	}
+	s.last, s.lastRow = now, row
+}
+
+// final takes the last reading, for the end of the last row.
+func (s *sampler) final() { s.last = s.now() }
+
+func (s *sampler) now() reading {
+	roots := s.run.cfg.Roots
+	var now reading
+	// Counters that cannot be read stay zero: no point fails for a statistic beside it.
+	now.cpu, _ = roots.CPUTimes()
+	now.net, _ = roots.NetStats()
+	now.disks = make([]host.DiskStats, len(s.run.cfg.Targets))
+	for i := range s.run.cfg.Targets {
+		if disk := s.run.cfg.Targets[i].Disk; disk != "" {
+			now.disks[i], _ = roots.DiskStats(disk)
+		}
+	}
+	return now
+}
+
+// growth is what the counters gained over a row.
+func (s *sampler) growth(row int64) Sample {
+	before, after := s.readings[row], s.last
+	if next, ok := s.readings[row+1]; ok {
+		after = next
+	}
+	delete(s.readings, row)
+	sample := Sample{CPU: after.cpu.Since(before.cpu), Net: after.net.Since(before.net)}
+	for i := range after.disks {
+		if i < len(before.disks) {
+			sample.Disks = append(sample.Disks, after.disks[i].Since(before.disks[i]))
+		}
+	}
+	return sample
+}
+
+// window is the CPU's share from the window's start until the last reading.
+func (s *sampler) window() host.CPUShare { return s.last.cpu.Since(s.start) }
+
+// process is what this process has used since the point began.
+func (s *sampler) process() (host.ProcessTimes, time.Duration) {
+	return host.SelfTimes().Since(s.began), time.Duration(s.run.clock.now() - s.beganAt)
+}

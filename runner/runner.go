@@ -1,0 +1,259 @@
+// Package runner carries out one point: it starts the threads, keeps T x Q I/Os in flight per target,
+// measures every one of them and hands on a row of statistics per interval.
+//
+// The commands call it with a checked plan and opened guard; result makes documents from what it
+// returns. It decides nothing about what to issue (workload does), never looks at what a device is
+// (device does), and writes to no file but the targets.
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"blkstorm/device"
+	"blkstorm/host"
+	"blkstorm/ioengine"
+	"blkstorm/ioengine/registry"
+	"blkstorm/plan"
+)
+
+// Target is one opened device or file as the runner needs it.
+type Target struct {
+	Path      string
+	SizeBytes int64
+	// Disk is the name under /sys/class/block whose I/O counters are sampled; empty for none.
+	Disk string
+	// Open opens the target for one thread.
+	Open func() (Descriptor, error)
+}
+
+// Descriptor is an open file; *os.File is one.
+type Descriptor interface {
+	Fd() uintptr
+	Close() error
+}
+
+// Config is what a point is run with.
+type Config struct {
+	Point           *plan.Point
+	Targets         []Target
+	Engine          string // a name of the registry
+	Driver          *ioengine.Driver
+	CompleteMin     int
+	Pin             string
+	Seed            uint64
+	ContinueOnError bool
+	Direct          bool
+	// Grace is how long after the point's end a device may keep I/Os before they are given up and
+	// reported as stuck; 0 means DefaultGrace.
+	Grace time.Duration
+	// Rows is called with every row as it becomes complete, in order, from one goroutine. The row
+	// and what it points to are valid during the call only.
+	Rows func(*Row)
+	// Roots is where host counters are read.
+	Roots host.Roots
+}
+
+// DefaultGrace is long enough for a disk that retries (SCSI's default command timeout is 30 s, but
+// what answers that late within a benchmark is reported as hung, with its age).
+const DefaultGrace = 10 * time.Second
+
+// stopMargin is how far ahead a stop lies, so that every turning thread sees the new end before it
+// comes, and none records past it.
+const stopMargin = int64(2 * time.Millisecond)
+
+// run is the state of one point while it runs.
+type run struct {
+	cfg      *Config
+	clock    clock
+	schedule schedule
+	deadline atomic.Int64 // the window's end; a stop moves it nearer
+	planned  int64        // the window's end as the plan has it
+	threads  []*thread
+	stopping sync.Mutex
+	stopped  bool
+}
+
+// stop ends the window at once for all threads, and says whether it did: not if the end was near or
+// another had stopped it before.
+//
+// A thread that has read the old end must not record past the new one, so the new end has to lie
+// ahead of the moment at which it is stored. On a machine with far more threads than CPUs the caller
+// may lose its CPU in between: then the end is moved on until it does.
+func (r *run) stop() bool {
+	r.stopping.Lock()
+	defer r.stopping.Unlock()
+	if r.stopped {
+		return false
+	}
+	for {
+		at := r.clock.now() + stopMargin
+		if at >= r.planned {
+			return r.stopped
+		}
+		r.stopped = true
+		r.deadline.Store(at)
+		if r.clock.now() < at {
+			return true
+		}
+	}
+}
+
+// wasStopped says whether stop has ended the window.
+func (r *run) wasStopped() bool {
+	r.stopping.Lock()
+	defer r.stopping.Unlock()
+	return r.stopped
+}
+
+// Run carries out a point. It returns when the point has ended and every thread has stopped, or
+// given up on; cancelling ctx ends the window at once, and the result then covers the time until
+// there. An error means that nothing was issued.
+func Run(ctx context.Context, cfg Config) (*Result, error) {
+	if cfg.Grace == 0 {
+		cfg.Grace = DefaultGrace
+	}
+	driver := cfg.Driver
+	if driver == nil {
+		d, err := registry.Lookup(cfg.Engine)
+		if err != nil {
+			return nil, err
+		}
+		driver = &d
+	}
+	r := &run{cfg: &cfg, clock: newClock()}
+	if err := r.makeThreads(); err != nil {
+		return nil, err
+	}
+	// A raw system call keeps its processor while it blocks, so there must be one for each thread
+	// and some to spare for control. Go lowers the default to a container's CPU limit (since 1.25):
+	// never rely on it.
+	procs := runtime.GOMAXPROCS(0)
+	if need := max(runtime.NumCPU(), len(r.threads)+2); need > procs {
+		runtime.GOMAXPROCS(need)
+	}
+	gc := pauseCollector()
+	c := newControl(r, gc)
+	started, err := r.start(driver, c)
+	if err != nil {
+		gc.resume()
+		return nil, err
+	}
+	close(started)
+	result := c.watch(ctx)
+	if len(result.Stuck) == 0 {
+		gc.resume() // both stop the world
+		runtime.GOMAXPROCS(procs)
+	}
+	return result, nil
+}
+
+// makeThreads lays out the threads: stream by stream, target by target.
+func (r *run) makeThreads() error {
+	for s := range r.cfg.Point.Streams {
+		stream := &r.cfg.Point.Streams[s]
+		for _, target := range stream.Targets {
+			for i := range stream.Threads {
+				th := &thread{run: r, number: len(r.threads), stream: s, target: target, cpu: -1}
+				if err := th.prepare(stream, i); err != nil {
+					return fmt.Errorf("%s: %w", r.cfg.Targets[target].Path, err)
+				}
+				r.threads = append(r.threads, th)
+			}
+		}
+	}
+	if len(r.threads) == 0 {
+		return errors.New("the point has no thread to run")
+	}
+	allowed, err := allowedCPUs()
+	if err != nil {
+		return err
+	}
+	cpus, err := placement(r.cfg.Pin, len(r.threads), allowed)
+	if err != nil {
+		return err
+	}
+	for i, th := range r.threads {
+		th.cpu = cpus[i]
+	}
+	return nil
+}
+
+// start brings up all threads with their engines and buffers. They wait for the returned channel to
+// be closed; on an error all have ended.
+func (r *run) start(driver *ioengine.Driver, c *control) (chan struct{}, error) {
+	started := make(chan struct{})
+	abort := make(chan struct{})
+	ready := make(chan error, len(r.threads))
+	var ended sync.WaitGroup
+	for _, th := range r.threads {
+		ended.Add(1)
+		go func() {
+			defer ended.Done()
+			// Never unlocked: the thread, with its affinity and its ring, ends with the goroutine.
+			runtime.LockOSThread()
+			closeAll, err := th.open(driver)
+			ready <- err
+			if err != nil {
+				return
+			}
+			defer closeAll()
+			select {
+			case <-started:
+			case <-abort:
+				return
+			}
+			th.loop()
+			c.finished <- th
+		}()
+	}
+	var first error
+	for range r.threads {
+		if err := <-ready; err != nil && first == nil {
+			first = err
+		}
+	}
+	if first != nil {
+		close(abort)
+		ended.Wait()
+		return nil, first
+	}
+	r.begin()
+	return started, nil
+}
+
+// begin fixes the schedule, a moment ahead of the first I/O.
+func (r *run) begin() {
+	point := r.cfg.Point
+	r.schedule = newSchedule(r.clock.now(), point.Ramp.D(), point.Interval.D())
+	end := r.schedule.window + int64(point.Runtime.D())
+	if r.endless() {
+		end = math.MaxInt64 / 2 // far, with room to add to
+	}
+	r.planned = end
+	r.deadline.Store(end)
+	for _, th := range r.threads {
+		th.rowEnd = r.schedule.end(0)
+	}
+}
+
+// endless says whether the point ends by its streams' own work rather than by time.
+func (r *run) endless() bool {
+	for i := range r.cfg.Point.Streams {
+		if !r.cfg.Point.Streams[i].OnePass {
+			return false
+		}
+	}
+	return true
+}
+
+// OpenTarget is the usual Target.Open: the path, for reading or for both.
+func OpenTarget(path string, o device.OpenOptions) func() (Descriptor, error) {
+	return func() (Descriptor, error) { return device.Open(path, o) }
+}

@@ -1,0 +1,110 @@
+package runner
+
+import (
+	"fmt"
+
+	"blkstorm/ioengine"
+	"blkstorm/plan"
+	"blkstorm/workload"
+)
+
+// prepare makes what a thread needs and does not need its OS thread for: generator, data, slices.
+// number is the thread's place among those that share stream and target.
+func (th *thread) prepare(s *plan.Stream, number int) error {
+	target := &th.run.cfg.Targets[th.target]
+	r, err := s.Workload.RangeOn(target.SizeBytes)
+	if err != nil {
+		return err
+	}
+	// Streams and targets get seeds of their own, so that no two threads of a point walk alike.
+	seed := workload.Mix(th.run.cfg.Seed) + uint64(th.stream)<<32 + uint64(th.target)
+	if th.gen, err = workload.NewGenerator(&s.Workload, r, seed, number, s.Threads); err != nil {
+		return err
+	}
+	if s.Workload.Writes() {
+		th.data = workload.NewData(seed, number, target.SizeBytes)
+	}
+	th.left = -1
+	if s.OnePass {
+		th.left = th.gen.Blocks()
+	}
+	th.active = newSlice(s.Workload.Reads(), s.Workload.Writes())
+	th.spare = newSlice(s.Workload.Reads(), s.Workload.Writes())
+	th.errs = make([]IOError, 0, maxKept)
+	return nil
+}
+
+// open runs in the thread's own OS thread: pins it, maps its buffers, opens its target and its
+// engine. The function it returns undoes all of it.
+func (th *thread) open(driver *ioengine.Driver) (closeAll func(), err error) {
+	if th.cpu >= 0 {
+		if err := pinTo(th.cpu); err != nil {
+			return nil, err
+		}
+	}
+	target := &th.run.cfg.Targets[th.target]
+	stream := &th.run.cfg.Point.Streams[th.stream]
+	depth := stream.IODepth
+	if driver.MaxDepth > 0 {
+		depth = min(depth, driver.MaxDepth)
+	}
+	file, err := target.Open()
+	if err != nil {
+		return nil, err
+	}
+	region, err := th.mapBuffers(stream, depth)
+	if err != nil {
+		return nil, errorsWith(err, file.Close)
+	}
+	th.engine, err = driver.Open(ioengine.Config{Files: []int{int(file.Fd())}, Slots: th.slots, Region: region.Bytes()})
+	if err != nil {
+		return nil, errorsWith(fmt.Errorf("%s: engine %s: %w", target.Path, driver.Name, err), file.Close, region.Free)
+	}
+	return func() {
+		th.closed(th.engine.Close())
+		th.closed(region.Free())
+		th.closed(file.Close())
+	}, nil
+}
+
+// errorsWith closes what was opened before the error; the error itself says more than theirs.
+func errorsWith(err error, closers ...func() error) error {
+	for _, c := range closers {
+		_ = c()
+	}
+	return err
+}
+
+func (th *thread) closed(err error) {
+	if err != nil && th.failed == nil {
+		th.failed = fmt.Errorf("%s: closing: %w", th.run.cfg.Targets[th.target].Path, err)
+	}
+}
+
+// mapBuffers makes the slots and their memory: one buffer each, two in a mixed workload.
+func (th *thread) mapBuffers(s *plan.Stream, depth int) (*ioengine.Region, error) {
+	perSlot := 1
+	if s.Workload.Reads() && s.Workload.Writes() {
+		perSlot = 2
+	}
+	region, err := ioengine.NewRegion(depth*perSlot, s.Workload.BlockSize)
+	if err != nil {
+		return nil, err
+	}
+	th.slots = make([]ioengine.IO, depth)
+	th.buffers = make([]slotBuffers, depth)
+	th.starts = make([]int64, depth)
+	th.free = make([]uint32, 0, depth)
+	th.pending = make([]uint32, 0, depth)
+	th.done = make([]ioengine.Completion, depth)
+	th.wait = min(max(th.run.cfg.CompleteMin, 1), depth)
+	for i := range depth {
+		first := region.Buffer(i*perSlot, s.Workload.BlockSize)
+		th.buffers[i] = slotBuffers{read: first, write: first}
+		if perSlot == 2 {
+			th.buffers[i].write = region.Buffer(i*perSlot+1, s.Workload.BlockSize)
+		}
+		th.free = append(th.free, uint32(depth-1-i))
+	}
+	return region, nil
+}

@@ -1,0 +1,69 @@
+package runner
+
+import (
+	"sync/atomic"
+
+	"blkstorm/histogram"
+	"blkstorm/op"
+)
+
+// slice holds what one thread completed within one row. The thread that records into it owns it;
+// once retired, control does, until it gives it back empty.
+type slice struct {
+	row      int64
+	next     *slice // in a stack
+	inflight int64  // the most I/Os in flight at once
+	counts   [op.Count]counts
+}
+
+// counts is one direction's part of a slice.
+type counts struct {
+	latency *histogram.Recorder // nil for a direction that the workload never issues
+	bytes   uint64
+	errors  uint64
+	short   uint64
+}
+
+func newSlice(reads, writes bool) *slice {
+	s := &slice{}
+	if reads {
+		s.counts[op.Read].latency = histogram.NewRecorder()
+	}
+	if writes {
+		s.counts[op.Write].latency = histogram.NewRecorder()
+	}
+	return s
+}
+
+func (s *slice) reset() {
+	s.inflight = 0
+	for i := range s.counts {
+		c := &s.counts[i]
+		if c.latency != nil {
+			c.latency.Reset()
+		}
+		c.bytes, c.errors, c.short = 0, 0, 0
+	}
+}
+
+// stack passes slices between a thread and control without a lock: pushes by compare-and-swap, and
+// takes only whole (so that no ABA problem arises).
+type stack struct{ top atomic.Pointer[slice] }
+
+func (s *stack) push(x *slice) {
+	for {
+		top := s.top.Load()
+		x.next = top
+		if s.top.CompareAndSwap(top, x) {
+			return
+		}
+	}
+}
+
+// takeAll empties the stack and returns the chain that was in it.
+func (s *stack) takeAll() *slice {
+	if s.top.Load() == nil {
+		return nil
+	}
+	return s.top.Swap(nil)
+}

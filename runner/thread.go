@@ -1,0 +1,274 @@
+package runner
+
+import (
+	"fmt"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"blkstorm/ioengine"
+	"blkstorm/op"
+	"blkstorm/workload"
+)
+
+// States of a thread, in the two low bits of thread.state; the bits above count its turns, so that
+// control can tell a thread that turns from one that is stuck.
+const (
+	stateRunning   = 0 // the thread owns its data
+	stateInEngine  = 1 // the thread is in the kernel and touches none of its data
+	stateTaken     = 2 // control uses the data of a thread that is in the kernel
+	stateAbandoned = 3 // control has taken the data for good; the thread must never touch it again
+	stateMask      = 3
+)
+
+// maxKept is how many I/O errors are kept with their details; all are counted.
+const maxKept = 10
+
+// thread is one OS thread with its own engine, generator and statistics. Nothing in it is shared,
+// except what is atomic, and what control takes while the thread is in the kernel (see state).
+type thread struct {
+	run    *run
+	number int // over all streams and targets
+	stream int
+	target int
+	cpu    int // pinned to, or -1
+
+	engine  ioengine.Engine
+	slots   []ioengine.IO
+	buffers []slotBuffers
+	gen     *workload.Generator
+	data    *workload.Data
+	left    int64 // I/Os to issue before the thread ends by itself, or -1
+
+	// The hot loop's own data.
+	starts   []int64 // per slot: stamp before the submit call
+	free     []uint32
+	pending  []uint32 // prepared, not yet taken by the engine
+	done     []ioengine.Completion
+	inflight int
+	peak     int // the most in flight at once
+	wait     int // completions to wait for at once
+	stopping bool
+
+	active *slice
+	rowEnd int64
+	spare  *slice // empty slices, chained
+	ended  int64  // stamp of the last turn
+
+	issued  [op.Count]uint64
+	drained uint64 // completed after the window closed
+	errs    []IOError
+	failed  error // the engine itself failed
+
+	state    atomic.Uint64
+	progress atomic.Int64 // the row that is being recorded; all before it are retired
+	retired  stack
+	recycled stack
+}
+
+// slotBuffers are where a slot reads to and writes from. They differ in a mixed workload, since a
+// buffer that a read has filled with the device's old content must not be written elsewhere.
+type slotBuffers struct{ read, write []byte }
+
+// loop is the hot loop: refill every free slot, hand all to the kernel in one call that also waits,
+// take two stamps, record. It allocates nothing, takes no lock and logs nothing.
+func (th *thread) loop() {
+	clock := th.run.clock
+	for {
+		if !th.stopping {
+			th.refill()
+		}
+		if th.inflight == 0 && len(th.pending) == 0 {
+			break
+		}
+		submitted := clock.now()
+		for _, slot := range th.pending {
+			th.starts[slot] = submitted
+		}
+		taken, completed, err := th.cycle()
+		preemptPoint(taken)
+		reaped := clock.now()
+		th.account(taken, completed)
+		if err != nil {
+			th.fail(err)
+			break
+		}
+		th.reap(reaped, th.done[:completed])
+	}
+	th.finish()
+}
+
+// preemptPoint is a call with a prologue that checks the stack bound: where the Go scheduler can stop
+// this goroutine. Without it the loop could only be stopped by a signal, which nearly always lands
+// inside a raw system call, where Go cannot stop it (see engine.md, the Go runtime trap).
+//
+//go:noinline
+func preemptPoint(n int) {
+	if n < 0 {
+		println(n)
+	}
+}
+
+// cycle hands over to the engine. Meanwhile control may take the thread's data, see state.
+func (th *thread) cycle() (taken, completed int, err error) {
+	turn := th.state.Load()&^stateMask + (stateMask + 1)
+	th.state.Store(turn | stateInEngine)
+	taken, completed, err = th.engine.Cycle(th.pending, min(th.wait, th.inflight+len(th.pending)), th.done)
+	if !th.state.CompareAndSwap(turn|stateInEngine, turn|stateRunning) {
+		th.regain(turn)
+	}
+	return taken, completed, err
+}
+
+// regain waits until control has given the data back; if it was taken for good, the thread stops
+// here for the rest of the process's life.
+func (th *thread) regain(turn uint64) {
+	for !th.state.CompareAndSwap(turn|stateInEngine, turn|stateRunning) {
+		if th.state.Load()&stateMask == stateAbandoned {
+			select {}
+		}
+		time.Sleep(time.Microsecond)
+	}
+}
+
+// refill prepares an I/O in every free slot.
+func (th *thread) refill() {
+	var request workload.Request
+	for n := len(th.free); n > 0 && th.left != 0; n-- {
+		slot := th.free[n-1]
+		th.free = th.free[:n-1]
+		th.gen.Next(&request)
+		io := &th.slots[slot]
+		io.Op, io.Offset = request.Op, request.Offset
+		if request.Op == op.Write {
+			io.Buf = th.buffers[slot].write[:request.Length]
+			if th.data != nil {
+				th.data.Fill(io.Buf, request.Offset)
+			}
+		} else {
+			io.Buf = th.buffers[slot].read[:request.Length]
+		}
+		th.pending = append(th.pending, slot)
+		if th.left > 0 {
+			th.left--
+		}
+	}
+	if th.left == 0 {
+		th.stopping = true
+	}
+}
+
+// account keeps the number in flight after a turn.
+func (th *thread) account(taken, completed int) {
+	for _, slot := range th.pending[:taken] {
+		th.issued[th.slots[slot].Op]++
+	}
+	th.pending = th.pending[:copy(th.pending, th.pending[taken:])]
+	th.inflight += taken
+	th.peak = max(th.peak, th.inflight)
+	th.active.inflight = max(th.active.inflight, int64(th.inflight))
+	th.inflight -= completed
+}
+
+// reap records a batch of completions, all with the one stamp now.
+func (th *thread) reap(now int64, batch []ioengine.Completion) {
+	th.ended = now
+	if now >= th.run.deadline.Load() {
+		// The window is closed: what completes now belongs to no row. What is prepared and not
+		// taken was never issued.
+		th.stopping = true
+		th.free = append(th.free, th.pending...)
+		th.pending = th.pending[:0]
+		for i := range batch {
+			th.drain(&batch[i])
+		}
+		return
+	}
+	if now >= th.rowEnd {
+		th.rotate(now)
+	}
+	for i := range batch {
+		c := &batch[i]
+		io := &th.slots[c.Slot]
+		counts := &th.active.counts[io.Op]
+		if int(c.Res) == len(io.Buf) {
+			counts.latency.Record(now - th.starts[c.Slot])
+			counts.bytes += uint64(c.Res)
+		} else {
+			th.fault(io, c.Res, counts, now)
+		}
+		th.free = append(th.free, c.Slot)
+	}
+}
+
+// drain takes back a slot after the window.
+func (th *thread) drain(c *ioengine.Completion) {
+	th.drained++
+	th.free = append(th.free, c.Slot)
+}
+
+// fault counts an I/O that failed or moved too few bytes: neither is an I/O in any statistic. A
+// vanished device answers every read with 0 bytes at once, so a short transfer is as bad as an error.
+func (th *thread) fault(io *ioengine.IO, res int32, counts *counts, now int64) {
+	kept := IOError{
+		Op: io.Op, Offset: io.Offset, Length: int64(len(io.Buf)), Target: th.target, At: time.Duration(now - th.run.schedule.window),
+	}
+	if res < 0 {
+		counts.errors++
+		kept.Errno = syscall.Errno(-res)
+	} else {
+		counts.short++
+		kept.Got = int64(res)
+	}
+	if len(th.errs) < cap(th.errs) {
+		th.errs = append(th.errs, kept)
+	}
+	if !th.run.cfg.ContinueOnError {
+		th.stopping = true
+		th.run.stop()
+	}
+}
+
+// rotate retires the active slice and opens the one of the row in which now lies. Rows that were
+// crossed in between stay empty: control knows them by the thread's progress.
+func (th *thread) rotate(now int64) {
+	th.retired.push(th.active)
+	row := th.run.schedule.row(now)
+	s := th.takeSpare()
+	s.row = row
+	s.inflight = int64(th.inflight + len(th.pending))
+	th.active = s
+	th.rowEnd = th.run.schedule.end(row)
+	th.progress.Store(row)
+}
+
+// takeSpare returns an empty slice. Two circulate; a third is made only if control is so late that
+// neither has come back (it is starved of CPU): rather one allocation than a lost row.
+func (th *thread) takeSpare() *slice {
+	if th.spare == nil {
+		th.spare = th.recycled.takeAll()
+	}
+	s := th.spare
+	if s == nil {
+		w := &th.run.cfg.Point.Streams[th.stream].Workload
+		return newSlice(w.Reads(), w.Writes())
+	}
+	th.spare = s.next
+	return s
+}
+
+// fail notes that the engine itself broke and stops the point.
+func (th *thread) fail(err error) {
+	th.failed = fmt.Errorf("%s: engine %s: %w", th.run.cfg.Targets[th.target].Path, th.engine.Info().Name, err)
+	th.run.stop()
+}
+
+// finish retires the last slice; after it every row is complete as far as this thread goes.
+func (th *thread) finish() {
+	th.retired.push(th.active)
+	th.active = nil
+	th.progress.Store(progressDone)
+}
+
+// progressDone is the progress of a thread that records no more.
+const progressDone = 1<<63 - 1

@@ -1,0 +1,127 @@
+package verdict
+
+import (
+	"fmt"
+	"time"
+)
+
+// Input is what is known of one point when it has ended.
+type Input struct {
+	Engine           string
+	Synchronous      bool // the engine has a depth of 1 by its nature
+	Buffered         bool
+	Threads          int
+	IODepth          int // asked
+	IODepthEffective int // the most any thread reached, least over the threads
+	Completed        bool
+	Interrupted      bool
+	Window           time.Duration // measured
+	Planned          time.Duration // asked; 0 for a point that ends by itself
+	IOs              uint64
+	Errors, Short    uint64 // in the window
+	Faults           uint64 // errors and short transfers, ramp included
+	FirstError       string
+	Clamped          uint64
+	Stuck            int
+}
+
+// Judge applies every rule to a point, the gravest first.
+func Judge(in *Input) []Warning {
+	var out []Warning
+	for _, rule := range []func(*Input) *Warning{hung, faults, partial, depth, cached, clamped, empty} {
+		if w := rule(in); w != nil {
+			out = append(out, *w)
+		}
+	}
+	return out
+}
+
+func hung(in *Input) *Warning {
+	if in.Stuck == 0 {
+		return nil
+	}
+	return &Warning{
+		Code:    "device_hung",
+		Message: fmt.Sprintf("%d I/Os were never answered; they are listed with their age and offset", in.Stuck),
+		Advice:  "look at the kernel log and the array or host behind the device; the figures cover only what was answered",
+	}
+}
+
+func faults(in *Input) *Warning {
+	if in.Faults == 0 {
+		return nil
+	}
+	code := "io_errors"
+	if in.Errors == 0 && in.Short > 0 {
+		code = "short_io"
+	}
+	return &Warning{
+		Code:    code,
+		Message: fmt.Sprintf("%d I/Os failed or moved too few bytes, the first: %s", in.Faults, in.FirstError),
+		Advice:  "they are in no other figure, but a failing device is not at its normal speed: mend it and measure again",
+	}
+}
+
+func partial(in *Input) *Warning {
+	if in.Completed || in.Planned == 0 {
+		return nil
+	}
+	how := "ended early"
+	if in.Interrupted {
+		how = "was interrupted"
+	}
+	return &Warning{
+		Code:    "not_completed",
+		Message: fmt.Sprintf("the point %s: %v of %v were measured", how, in.Window.Round(time.Millisecond), in.Planned),
+		Advice:  "rates are over the time that was measured; do not compare them with those of whole runs",
+	}
+}
+
+func depth(in *Input) *Warning {
+	if in.IODepthEffective >= in.IODepth || in.IODepthEffective == 0 {
+		return nil
+	}
+	w := &Warning{
+		Code:    "depth_not_reached",
+		Message: fmt.Sprintf("iodepth %d was asked and %d reached", in.IODepth, in.IODepthEffective),
+		Advice:  "give it more time, or look for what keeps the threads from submitting",
+	}
+	if in.Synchronous {
+		w.Message += fmt.Sprintf(": engine %s keeps one I/O in flight per thread", in.Engine)
+		w.Advice = fmt.Sprintf("for %d in flight use --threads %d, or an asynchronous engine", in.Threads*in.IODepth, in.Threads*in.IODepth)
+	}
+	return w
+}
+
+func cached(in *Input) *Warning {
+	if !in.Buffered {
+		return nil
+	}
+	return &Warning{
+		Code:    "buffered",
+		Message: "I/O went through the page cache (--direct=false)",
+		Advice:  "the figures show the memory of this machine as much as the device: leave --direct on to measure the device",
+	}
+}
+
+func clamped(in *Input) *Warning {
+	if in.Clamped == 0 {
+		return nil
+	}
+	return &Warning{
+		Code:    "latency_clamped",
+		Message: fmt.Sprintf("%d latencies were outside 0 to 1 hour and count as its ends", in.Clamped),
+		Advice:  "maximum and high percentiles are lower bounds",
+	}
+}
+
+func empty(in *Input) *Warning {
+	if in.IOs > 0 || in.Window == 0 {
+		return nil
+	}
+	return &Warning{
+		Code:    "nothing_completed",
+		Message: fmt.Sprintf("no I/O completed in the window of %v", in.Window.Round(time.Millisecond)),
+		Advice:  "make --runtime longer than one I/O takes, or look at the errors",
+	}
+}
