@@ -55,7 +55,9 @@ func SystemRoots() Roots { return Roots{Device: device.System()} }
 type Session struct {
 	plan    *plan.Plan
 	opts    Options
-	driver  ioengine.Driver
+	drivers []ioengine.Driver // candidates, best first
+	driver  ioengine.Driver   // the one in use
+	passed  []registry.Fallback
 	targets []*target
 	host    host.Facts
 	clock   host.Clock
@@ -69,14 +71,14 @@ func Prepare(p *plan.Plan, o Options) (*Session, error) {
 	if err := p.Check(); err != nil {
 		return nil, err
 	}
-	driver, err := registry.Lookup(p.Engine)
+	drivers, passed, err := registry.Candidates(p.Engine, p.EngineOptions())
 	if err != nil {
 		return nil, err
 	}
 	if o.Log == nil {
 		o.Log = func(string, ...any) {}
 	}
-	s := &Session{plan: p, opts: o, driver: driver, host: o.Roots.Host.Read(), started: time.Now()}
+	s := &Session{plan: p, opts: o, drivers: drivers, driver: drivers[0], passed: passed, host: o.Roots.Host.Read(), started: time.Now()}
 	if err := s.findTargets(); err != nil {
 		return nil, err
 	}
@@ -85,7 +87,16 @@ func Prepare(p *plan.Plan, o Options) (*Session, error) {
 			return nil, err
 		}
 	}
-	return s, s.guard()
+	if err := checkPin(p.Pin); err != nil {
+		return nil, err
+	}
+	if err := checkFolder(o.Dir); err != nil {
+		return nil, err
+	}
+	if err := s.guard(); err != nil {
+		return s, err
+	}
+	return s, s.probe()
 }
 
 // Run carries out the prepared plan. The document is returned also when I/Os failed, a device hung or
@@ -112,7 +123,11 @@ func (s *Session) Run(ctx context.Context) (*result.Doc, error) {
 	for i := range s.plan.Phases {
 		phase := &s.plan.Phases[i]
 		for j := range phase.Points {
-			if err := s.runPoint(ctx, doc, folder, phase.Kind, &phase.Points[j]); err != nil {
+			err := s.runPoint(ctx, doc, folder, phase.Kind, &phase.Points[j])
+			if len(doc.Points) == 0 {
+				return nil, err // it never began: there is nothing to show
+			}
+			if err != nil {
 				return doc, err
 			}
 			if ctx.Err() != nil || unfit(doc) {
@@ -154,6 +169,7 @@ func newID() string {
 }
 
 func (s *Session) runPoint(ctx context.Context, doc *result.Doc, folder *result.Folder, phase string, p *plan.Point) error {
+	s.lookForHoles(p)
 	b := doc.NewBuilder(phase, p, s.opts.Percentiles, s.opts.KeepRows)
 	var sinkErr error
 	keep := func(err error) {
@@ -172,7 +188,7 @@ func (s *Session) runPoint(ctx context.Context, doc *result.Doc, folder *result.
 			keep(s.opts.Row(p, in))
 		}
 	}
-	res, err := runner.Run(ctx, cfg)
+	res, err := s.runWithFallback(ctx, &cfg)
 	if err != nil {
 		return err
 	}
@@ -180,6 +196,7 @@ func (s *Session) runPoint(ctx context.Context, doc *result.Doc, folder *result.
 	if err != nil {
 		return err
 	}
+	point.Fallback = s.passed
 	point.Warnings = append(point.Warnings, s.judge(p, point)...)
 	if folder != nil {
 		keep(folder.Result(doc))
@@ -188,6 +205,29 @@ func (s *Session) runPoint(ctx context.Context, doc *result.Doc, folder *result.
 		keep(s.opts.Point(len(doc.Points)-1, point))
 	}
 	return sinkErr
+}
+
+// runWithFallback runs the point with the best driver that can be set up, and keeps to it.
+func (s *Session) runWithFallback(ctx context.Context, cfg *runner.Config) (*runner.Result, error) {
+	res, used, passed, err := runBest(ctx, cfg, s.drivers)
+	s.drivers, s.driver = s.drivers[used:], s.drivers[used]
+	s.passed = append(s.passed, passed...)
+	return res, err
+}
+
+// runBest runs a point with the first of drivers; while that cannot be set up (nothing has been issued
+// then) and another may do, with the next. It returns which one was used, and why not those before.
+func runBest(ctx context.Context, cfg *runner.Config, drivers []ioengine.Driver) (res *runner.Result, used int, passed []registry.Fallback, err error) {
+	for {
+		cfg.Driver = &drivers[used]
+		res, err = runner.Run(ctx, *cfg)
+		var open *ioengine.OpenError
+		if err == nil || !errors.As(err, &open) || used+1 == len(drivers) {
+			return res, used, passed, err
+		}
+		passed = append(passed, registry.Fallback{Engine: open.Engine, Reason: open.Err.Error()})
+		used++
+	}
 }
 
 func (s *Session) config(p *plan.Point) runner.Config {
@@ -203,20 +243,6 @@ func (s *Session) config(p *plan.Point) runner.Config {
 		})
 	}
 	return cfg
-}
-
-// judge turns a point's figures into warnings.
-func (s *Session) judge(p *plan.Point, r *result.Point) []verdict.Warning {
-	in := verdict.Input{
-		Engine: r.EngineName, Synchronous: s.driver.MaxDepth == 1, Buffered: !s.plan.Direct && !s.driver.Dry,
-		Threads: r.Threads, IODepth: r.IODepth, IODepthEffective: r.IODepthEffective,
-		Completed: r.Completed, Interrupted: r.Interrupted, Window: time.Duration(r.WindowS * float64(time.Second)), Planned: p.Runtime.D(),
-		IOs: r.Total.IOs, Errors: r.Total.Errors, Short: r.Total.Short, Faults: r.Faults, Clamped: r.Total.Latency.Clamped, Stuck: len(r.Stuck),
-	}
-	if len(r.Errors) > 0 {
-		in.FirstError = r.Errors[0].Target + ": " + r.Errors[0].Message
-	}
-	return verdict.Judge(&in)
 }
 
 // Faulted says whether a document has I/O errors, short transfers, stuck I/Os or a broken engine.

@@ -12,8 +12,10 @@ import (
 
 	"blkstorm/device"
 	"blkstorm/ioengine/registry"
+	"blkstorm/op"
 	"blkstorm/plan"
 	"blkstorm/runner"
+	"blkstorm/unit"
 	"blkstorm/workload"
 )
 
@@ -32,13 +34,18 @@ func (s *Session) take(ctx context.Context) error {
 		}
 		s.opts.Log("writing to %s", Identity(t.facts))
 	}
+	var made []string
 	for i, t := range s.targets {
 		if !t.create {
 			continue
 		}
 		if err := s.makeFile(ctx, i, t); err != nil {
+			for _, path := range made {
+				_ = os.Remove(path) // made by this run a moment ago: it leaves no part of its files behind
+			}
 			return err
 		}
+		made = append(made, t.openPath)
 	}
 	if ctx.Err() != nil {
 		return ErrInterrupted
@@ -61,9 +68,10 @@ func Identity(f *device.Facts) string {
 }
 
 // makeFile makes a new file and writes all of it once, so that no read meets a hole. A scratch file
-// loses its name before it is written: however the run ends, nothing is left behind.
+// loses its name before it is written: however the run ends, nothing is left behind. So does every
+// file that a dry engine asks for, which moves nothing: it stays a hole.
 func (s *Session) makeFile(ctx context.Context, i int, t *target) (err error) {
-	scratch := t.plan.Spec == ""
+	scratch := t.plan.Spec == "" || s.driver.Dry
 	file, err := openNew(t.openPath, scratch)
 	if err != nil {
 		return err
@@ -92,6 +100,9 @@ func (s *Session) makeFile(ctx context.Context, i int, t *target) (err error) {
 	}
 	if err := s.checkDirect(t, scratch); err != nil {
 		return err
+	}
+	if s.driver.Dry {
+		return nil
 	}
 	s.opts.Log("writing %s once to %s", humanize.IBytes(uint64(t.plan.CreateBytes)), t.facts.Path)
 	if err := s.fill(ctx, t); err != nil {
@@ -133,23 +144,45 @@ func (s *Session) checkDirect(t *target, scratch bool) error {
 	return probe.Close()
 }
 
-// fill writes the file once, in order, through the same runner that measures.
+// fillBytes is the block that new files are written with.
+const fillBytes = 1 << 20
+
+// fillLogEvery is how often the log says how far a new file is.
+const fillLogEvery = 10 * time.Second
+
+// fill writes the file once, in order, through the same runner that measures: in large blocks, and
+// what is left at the end in one block of its own.
 func (s *Session) fill(ctx context.Context, t *target) error {
 	size := t.plan.CreateBytes
-	driver, err := registry.Lookup(registry.Auto)
+	whole := size - size%fillBytes
+	if whole > 0 {
+		if err := s.fillRange(ctx, t, 0, whole, fillBytes); err != nil {
+			return err
+		}
+	}
+	if whole == size {
+		return nil
+	}
+	return s.fillRange(ctx, t, whole, size-whole, size-whole)
+}
+
+func (s *Session) fillRange(ctx context.Context, t *target, offset, length, block int64) error {
+	drivers, _, err := registry.Candidates(registry.Auto, registry.Options{})
 	if err != nil {
 		return err
 	}
 	point := &plan.Point{Interval: plan.Duration(time.Second), Streams: []plan.Stream{{
-		Workload: workload.Spec{RW: "write", BlockSize: fillBlock(size)}, Targets: []int{0}, Threads: 1, IODepth: 4, OnePass: true,
+		Workload: workload.Spec{RW: "write", BlockSize: block, Offset: unit.Share{Bytes: offset}, Size: unit.Share{Bytes: length}},
+		Targets:  []int{0}, Threads: 1, IODepth: 4, OnePass: true,
 	}}}
-	res, err := runner.Run(ctx, runner.Config{
-		Point: point, Driver: &driver, CompleteMin: 1, Pin: runner.PinNone, Seed: s.plan.Seed, Grace: s.opts.Grace,
+	res, _, _, err := runBest(ctx, &runner.Config{
+		Point: point, CompleteMin: 1, Pin: runner.PinNone, Seed: s.plan.Seed, Grace: s.opts.Grace,
+		Rows: s.fillProgress(t, length),
 		Targets: []runner.Target{{
-			Path: t.facts.Path, SizeBytes: size,
+			Path: t.facts.Path, SizeBytes: t.plan.CreateBytes,
 			Open: runner.OpenTarget(t.openPath, device.OpenOptions{Write: true, Direct: s.plan.Direct}),
 		}},
-	})
+	}, drivers)
 	switch {
 	case err != nil:
 		return err
@@ -166,14 +199,19 @@ func (s *Session) fill(ctx context.Context, t *target) error {
 	return nil
 }
 
-// fillBlock is the largest block from 1 MiB down that divides size, so that the file is written to
-// its very end.
-func fillBlock(size int64) int64 {
-	block := int64(1 << 20)
-	for size%block != 0 {
-		block /= 2
+// fillProgress logs now and then how far the file is.
+func (s *Session) fillProgress(t *target, length int64) func(*runner.Row) {
+	var written uint64
+	last := time.Now()
+	return func(row *runner.Row) {
+		for i := range row.Cells {
+			written += row.Cells[i].Ops[op.Write].Bytes
+		}
+		if time.Since(last) >= fillLogEvery {
+			last = time.Now()
+			s.opts.Log("written %s of %s to %s", humanize.IBytes(written), humanize.IBytes(uint64(length)), t.facts.Path)
+		}
 	}
-	return block
 }
 
 // refresh reads the facts of the file that has been made.

@@ -43,8 +43,8 @@ func Look(p *plan.Plan, o Options) (*Preview, error) {
 		if refusals == nil {
 			refusals = []device.Refusal{}
 		}
-		v.Targets = append(v.Targets, PreviewTarget{Facts: t.facts, Writes: p.Writes(i), Create: t.create, Refusals: refusals})
-		if t.create {
+		v.Targets = append(v.Targets, PreviewTarget{Facts: t.facts, Writes: p.Writes(i) && !s.driver.Dry, Create: t.create, Refusals: refusals})
+		if t.create && !s.driver.Dry {
 			v.FillBytes += t.plan.CreateBytes
 		}
 	}

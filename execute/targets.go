@@ -23,6 +23,8 @@ type target struct {
 	openPath string // what threads open
 	create   bool   // the run makes this file
 	held     []io.Closer
+	// unwritten is the share of the range read that was never written; 0 also when not known.
+	unwritten float64
 }
 
 // ScratchBytes is the size of the file that a run makes when it is given no target.
@@ -39,14 +41,22 @@ func (s *Session) findTargets() error {
 			return err
 		}
 		if pt.Spec != "" {
-			if other, twice := seen[t.facts.Path]; twice {
-				return fmt.Errorf("target %s is the same as %s: each target can be given once; use --threads for more load", pt.Spec, other)
+			if other, found := seen[t.facts.Path]; found {
+				return twice(pt.Spec, other)
 			}
 			seen[t.facts.Path] = pt.Spec
 		}
 		s.targets = append(s.targets, t)
 	}
 	return nil
+}
+
+func twice(spec, other string) error {
+	what := "is given twice"
+	if spec != other {
+		what = "is the same as " + other
+	}
+	return fmt.Errorf("target %s %s: each target can be given once; use --threads for more load", spec, what)
 }
 
 func (s *Session) find(pt *plan.Target) (*target, error) {
@@ -96,7 +106,7 @@ func (s *Session) newFile(pt *plan.Target, path string) (*target, error) {
 	if err := unix.Access(dir, unix.W_OK); err != nil {
 		return nil, fmt.Errorf("folder %s: a file cannot be made there (%w); change to a folder where it can, or name a target", dir, err)
 	}
-	if free := int64(st.Bavail) * st.Bsize; free < pt.CreateBytes {
+	if free := int64(st.Bavail) * st.Bsize; free < pt.CreateBytes && !s.driver.Dry {
 		return nil, fmt.Errorf("folder %s: the new file %s needs %s, and only %s are free; give a smaller --size or another folder",
 			dir, filepath.Base(path), unit.Size(pt.CreateBytes), unit.Size(free>>20<<20))
 	}

@@ -34,6 +34,10 @@ type Config struct {
 	Files  []int  // descriptors of the targets
 	Slots  []IO   // every I/O that can be in flight at once; len is the queue depth
 	Region []byte // the memory that holds all buffers, page-aligned and outside the Go heap
+	Stride int    // Region is cut into buffers of this many bytes
+	// What all engines of the point need together, for limits that count them so.
+	TotalBytes int64 // of buffers
+	TotalDepth int   // slots
 }
 
 // Info is what an engine says of itself for the result.
@@ -66,9 +70,25 @@ type Driver struct {
 	MaxDepth int
 	// Dry marks an engine that never touches the target, so that nothing can be destroyed with it.
 	Dry bool
+	// Probe says whether engines of this kind can be set up and used on this machine; nil means that
+	// there is nothing to ask.
+	Probe func() error
 	// Open makes an engine in the calling thread.
 	Open func(Config) (Engine, error)
 }
+
+// OpenError says that an engine could not be set up for a target; nothing was issued.
+type OpenError struct {
+	Engine, Target string
+	Err            error
+}
+
+func (e *OpenError) Error() string {
+	return fmt.Sprintf("%s: engine %s: %v", e.Target, e.Engine, e.Err)
+}
+
+// Unwrap gives the engine's own error.
+func (e *OpenError) Unwrap() error { return e.Err }
 
 // ErrUnknown is the error for an engine name that the registry does not have.
 var ErrUnknown = errors.New("unknown engine")

@@ -31,6 +31,9 @@ func NewRegion(count int, size int64) (*Region, error) {
 	return &Region{mem: mem, stride: int(stride)}, nil
 }
 
+// Stride is the distance between two buffers in bytes.
+func (r *Region) Stride() int { return r.stride }
+
 // Bytes is the whole region.
 func (r *Region) Bytes() []byte { return r.mem }
 

@@ -24,7 +24,7 @@ const (
 
 // Check says what is wrong with a plan that can be seen without its targets.
 func (p *Plan) Check() error {
-	if _, err := registry.Lookup(p.Engine); err != nil {
+	if err := registry.Check(p.Engine, p.EngineOptions()); err != nil {
 		return fmt.Errorf("--engine: %w", err)
 	}
 	if p.Seed > MaxSeed {
@@ -45,6 +45,11 @@ func (p *Plan) Check() error {
 		err = errors.New("the plan has no point to run")
 	}
 	return err
+}
+
+// EngineOptions are what the plan asks of its engine.
+func (p *Plan) EngineOptions() registry.Options {
+	return registry.Options{SQPoll: p.SQThreadPoll, IOPoll: p.HiPri}
 }
 
 func (pt *Point) check() error {
@@ -109,6 +114,9 @@ func (p *Plan) CheckTarget(i int, f *device.Facts) error {
 			}
 		}
 	})
+	if err == nil && p.HiPri && f.Queue.IOPoll != nil && !*f.Queue.IOPoll {
+		err = errors.New("--hipri: the device has no polling queues (queue/io_poll is 0); for NVMe load the driver with poll_queues=N")
+	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", f.Path, err)
 	}
@@ -117,6 +125,9 @@ func (p *Plan) CheckTarget(i int, f *device.Facts) error {
 
 func (s *Stream) checkOn(f *device.Facts, direct bool) error {
 	w := &s.Workload
+	if f.SizeBytes == 0 {
+		return errors.New("it is empty (0 bytes): there is nothing to read or write; a file can be made with --size instead")
+	}
 	if unitBytes, what := transferUnit(f, direct); unitBytes > 1 {
 		if w.BlockSize%unitBytes != 0 {
 			return fmt.Errorf("--bs %s: must be a multiple of %d, the target's %s", unit.Size(w.BlockSize), unitBytes, what)
@@ -134,14 +145,16 @@ func (s *Stream) checkOn(f *device.Facts, direct bool) error {
 }
 
 // transferUnit is what lengths and offsets on the target must be multiples of, and its name: the
-// logical block of a device, the direct I/O alignment of a file (statx, Linux 6.1), 1 for buffered
-// files.
+// logical block of a device, the direct I/O alignment of a file (statx, Linux 6.1), or, where the
+// kernel does not say, the logical block of the disk beneath it; 1 through the page cache.
 func transferUnit(f *device.Facts, direct bool) (int64, string) {
-	if f.Kind != device.KindFile {
+	switch {
+	case !direct:
+		return 1, "" // the page cache takes any length
+	case f.Kind != device.KindFile:
 		return int64(f.LogicalBlockBytes), "logical block size"
+	case f.DIOOffsetAlign > 0:
+		return int64(f.DIOOffsetAlign), "direct I/O alignment"
 	}
-	if direct {
-		return int64(max(f.DIOOffsetAlign, 1)), "direct I/O alignment"
-	}
-	return 1, ""
+	return int64(max(f.LogicalBlockBytes, 1)), "underlying logical block size"
 }

@@ -21,6 +21,9 @@ type Plan struct {
 	Targets []Target `json:"targets"`
 	// Engine is a name of the engine registry.
 	Engine string `json:"engine"`
+	// SQThreadPoll and HiPri are io_uring's SQPOLL and IOPOLL.
+	SQThreadPoll bool `json:"sqthread_poll,omitempty"`
+	HiPri        bool `json:"hipri,omitempty"`
 	// Direct bypasses the page cache (O_DIRECT).
 	Direct bool `json:"direct"`
 	// CompleteMin is how many completions a thread waits for at once, 1 to the queue depth.

@@ -255,7 +255,9 @@ func (b *Builder) ioError(e *runner.IOError) IOError {
 }
 
 func process(res *runner.Result) Process {
-	p := Process{UserS: seconds(res.Process.User), SystemS: seconds(res.Process.System), MaxRSSBytes: res.Process.MaxRSSBytes}
+	p := Process{UserS: seconds(res.Process.User), SystemS: seconds(res.Process.System), MaxRSSBytes: res.Process.MaxRSSBytes,
+		BusiestThreadPct: 100 * res.Health.Busy, Descheduled: res.Health.Descheduled, DescheduledMaxNS: int64(res.Health.Longest),
+		InSubmitPct: 100 * res.Health.InSubmit, KernelWorkers: res.Health.KernelWorkers}
 	if res.ProcessWall > 0 {
 		p.CPUs = (p.UserS + p.SystemS) / res.ProcessWall.Seconds()
 	}

@@ -10,6 +10,7 @@ import (
 
 	"blkstorm/device"
 	"blkstorm/host"
+	"blkstorm/ioengine/registry"
 	"blkstorm/plan"
 	"blkstorm/verdict"
 )
@@ -40,16 +41,18 @@ type Point struct {
 	IODepth int    `json:"iodepth"` // per thread, as asked
 	// IODepthEffective is the most I/Os that a thread had in flight at once; the least over the
 	// threads of the first stream.
-	IODepthEffective int       `json:"iodepth_effective"`
-	EngineName       string    `json:"engine"`
-	EngineFeatures   []string  `json:"engine_features,omitempty"`
-	EngineNotes      []string  `json:"engine_notes,omitempty"`
-	Started          time.Time `json:"started"`  // wall clock at the window's start
-	WindowS          float64   `json:"window_s"` // measured time: from the end of the ramp to the stop
-	RampS            float64   `json:"ramp_s"`
-	Completed        bool      `json:"completed"` // ran to its planned end
-	Interrupted      bool      `json:"interrupted"`
-	Seed             uint64    `json:"seed"`
+	IODepthEffective int      `json:"iodepth_effective"`
+	EngineName       string   `json:"engine"`
+	EngineFeatures   []string `json:"engine_features,omitempty"`
+	// Fallback lists the engines that auto would have preferred, and why they were passed over.
+	Fallback    []registry.Fallback `json:"engine_fallback,omitempty"`
+	EngineNotes []string            `json:"engine_notes,omitempty"`
+	Started     time.Time           `json:"started"`  // wall clock at the window's start
+	WindowS     float64             `json:"window_s"` // measured time: from the end of the ramp to the stop
+	RampS       float64             `json:"ramp_s"`
+	Completed   bool                `json:"completed"` // ran to its planned end
+	Interrupted bool                `json:"interrupted"`
+	Seed        uint64              `json:"seed"`
 	// Issued counts everything handed to the kernel since the point began: the I/Os of the ramp,
 	// those of the window, what completed after it, what failed, fell short or got stuck.
 	Issued   Issued `json:"issued"`
@@ -175,6 +178,15 @@ type Process struct {
 	SystemS     float64 `json:"system_s"`
 	CPUs        float64 `json:"cpus"` // CPU time / wall time: how many CPUs were kept busy
 	MaxRSSBytes int64   `json:"max_rss_bytes"`
+	// BusiestThread is the share of time, in percent, that the busiest thread was on a CPU.
+	BusiestThreadPct float64 `json:"busiest_thread_pct"`
+	// Descheduled counts the times that a thread was kept off the CPU for 20 ms or more.
+	Descheduled      uint64 `json:"descheduled"`
+	DescheduledMaxNS int64  `json:"descheduled_max_ns"`
+	// InSubmitPct is the share, in percent, of the submit calls of several I/Os that came back with
+	// all of them completed.
+	InSubmitPct   float64 `json:"in_submit_pct"`
+	KernelWorkers int     `json:"kernel_workers"` // io_uring worker threads seen at once
 }
 
 // Interval is one row of a point's series.

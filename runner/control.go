@@ -19,7 +19,12 @@ type control struct {
 	rows     *rows
 	result   *Result
 	live     map[*thread]bool
+	lookAt   int64 // when to look for the kernel's worker threads next
 }
+
+// lookEvery is how often control looks for worker threads; the first look comes soon, so that a short
+// window has one.
+const lookEvery, firstLook = int64(time.Second), int64(50 * time.Millisecond)
 
 // rowSlack is how long after a row's end control waits before it retires the slices of threads that
 // sit in the kernel; threads that turn retire their own.
@@ -39,12 +44,14 @@ func (c *control) watch(ctx context.Context) *Result {
 	c.result.Started = r.clock.wall(r.schedule.start)
 	c.result.WindowStart = r.clock.wall(r.schedule.window)
 	c.rows = newRows(r, c.result)
+	c.lookAt = r.schedule.start + firstLook
 	defer c.stopWith(ctx)()
 	defer prefer()()
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for len(c.live) > 0 {
-		timer.Reset(c.nap())
+		due := r.clock.now() + int64(c.nap())
+		timer.Reset(time.Duration(due - r.clock.now()))
 		select {
 		case th := <-c.finished:
 			delete(c.live, th)
@@ -52,6 +59,7 @@ func (c *control) watch(ctx context.Context) *Result {
 				continue // the rest follow in a moment
 			}
 		case <-timer.C:
+			c.result.Health.late(time.Duration(r.clock.now() - due))
 		}
 		c.turn()
 	}
@@ -103,6 +111,9 @@ func (c *control) nap() time.Duration {
 	if c.rows.waiting(now) {
 		next = min(next, now+int64(rowSlack))
 	}
+	if c.lookAt < c.run.deadline.Load() {
+		next = min(next, c.lookAt)
+	}
 	return time.Duration(next-now) + time.Millisecond
 }
 
@@ -111,6 +122,10 @@ func (c *control) turn() {
 	r := c.run
 	now := r.clock.now()
 	c.rows.sample(now)
+	if now >= c.lookAt && len(c.live) > 0 {
+		c.result.Health.look()
+		c.lookAt = now + lookEvery
+	}
 	c.retireStuck(now)
 	complete := c.rows.complete()
 	c.rows.collect()
@@ -161,6 +176,7 @@ func (c *control) giveUp(now int64) {
 			continue // it turns, so it will end by itself
 		}
 		c.result.Stuck = append(c.result.Stuck, th.stuck(now)...)
+		th.account(len(th.pending), 0) // handed over in the call that has not returned
 		th.finish()
 		delete(c.live, th)
 	}
@@ -206,6 +222,7 @@ func (c *control) close() {
 		}
 	}
 	res.Completed = res.Completed && res.Failed == nil
+	res.Health.add(r.threads)
 	slices.SortStableFunc(res.Errors, func(a, b IOError) int { return int(a.At - b.At) })
 	res.Errors = res.Errors[:min(len(res.Errors), maxKept)]
 }

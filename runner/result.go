@@ -120,7 +120,8 @@ type Result struct {
 	Errors      []IOError // the first ones, in order of time
 	Faults      uint64    // all errors and short transfers, ramp included
 	Stuck       []Stuck
-	Failed      error         // an engine itself failed
+	Failed      error // an engine itself failed
+	Health      Health
 	CPU         host.CPUShare // over the window
 	Process     host.ProcessTimes
 	ProcessWall time.Duration // wall time that Process covers

@@ -19,7 +19,6 @@ import (
 	"blkstorm/device"
 	"blkstorm/host"
 	"blkstorm/ioengine"
-	"blkstorm/ioengine/registry"
 	"blkstorm/plan"
 )
 
@@ -43,7 +42,6 @@ type Descriptor interface {
 type Config struct {
 	Point           *plan.Point
 	Targets         []Target
-	Engine          string // a name of the registry
 	Driver          *ioengine.Driver
 	CompleteMin     int
 	Pin             string
@@ -114,18 +112,10 @@ func (r *run) wasStopped() bool {
 
 // Run carries out a point. It returns when the point has ended and every thread has stopped, or
 // given up on; cancelling ctx ends the window at once, and the result then covers the time until
-// there. An error means that nothing was issued.
+// there. An error means that nothing was issued; an *ioengine.OpenError, that another engine may do.
 func Run(ctx context.Context, cfg Config) (*Result, error) {
 	if cfg.Grace == 0 {
 		cfg.Grace = DefaultGrace
-	}
-	driver := cfg.Driver
-	if driver == nil {
-		d, err := registry.Lookup(cfg.Engine)
-		if err != nil {
-			return nil, err
-		}
-		driver = &d
 	}
 	r := &run{cfg: &cfg, clock: newClock()}
 	if err := r.makeThreads(); err != nil {
@@ -140,7 +130,7 @@ func Run(ctx context.Context, cfg Config) (*Result, error) {
 	}
 	gc := pauseCollector()
 	c := newControl(r, gc)
-	started, err := r.start(driver, c)
+	started, err := r.start(cfg.Driver, c)
 	if err != nil {
 		gc.resume()
 		return nil, err

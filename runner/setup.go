@@ -44,10 +44,7 @@ func (th *thread) open(driver *ioengine.Driver) (closeAll func(), err error) {
 	}
 	target := &th.run.cfg.Targets[th.target]
 	stream := &th.run.cfg.Point.Streams[th.stream]
-	depth := stream.IODepth
-	if driver.MaxDepth > 0 {
-		depth = min(depth, driver.MaxDepth)
-	}
+	depth := depthOf(stream, driver)
 	file, err := target.Open()
 	if err != nil {
 		return nil, err
@@ -56,15 +53,46 @@ func (th *thread) open(driver *ioengine.Driver) (closeAll func(), err error) {
 	if err != nil {
 		return nil, errorsWith(err, file.Close)
 	}
-	th.engine, err = driver.Open(ioengine.Config{Files: []int{int(file.Fd())}, Slots: th.slots, Region: region.Bytes()})
+	bytes, slots := th.run.needs(driver)
+	th.engine, err = driver.Open(ioengine.Config{
+		Files: []int{int(file.Fd())}, Slots: th.slots, Region: region.Bytes(), Stride: region.Stride(),
+		TotalBytes: bytes, TotalDepth: slots,
+	})
 	if err != nil {
-		return nil, errorsWith(fmt.Errorf("%s: engine %s: %w", target.Path, driver.Name, err), file.Close, region.Free)
+		return nil, errorsWith(&ioengine.OpenError{Engine: driver.Name, Target: target.Path, Err: err}, file.Close, region.Free)
 	}
 	return func() {
 		th.closed(th.engine.Close())
 		th.closed(region.Free())
 		th.closed(file.Close())
 	}, nil
+}
+
+// depthOf is the depth that a stream's threads reach with a driver.
+func depthOf(s *plan.Stream, driver *ioengine.Driver) int {
+	if driver.MaxDepth > 0 {
+		return min(s.IODepth, driver.MaxDepth)
+	}
+	return s.IODepth
+}
+
+// needs is what all threads of the point want together.
+func (r *run) needs(driver *ioengine.Driver) (bytes int64, slots int) {
+	for _, th := range r.threads {
+		s := &r.cfg.Point.Streams[th.stream]
+		depth := depthOf(s, driver)
+		slots += depth
+		bytes += int64(depth*buffersPerSlot(s)) * s.Workload.BlockSize
+	}
+	return bytes, slots
+}
+
+// buffersPerSlot: a mixed workload reads and writes through different ones, see slotBuffers.
+func buffersPerSlot(s *plan.Stream) int {
+	if s.Workload.Reads() && s.Workload.Writes() {
+		return 2
+	}
+	return 1
 }
 
 // errorsWith closes what was opened before the error; the error itself says more than theirs.
@@ -83,10 +111,7 @@ func (th *thread) closed(err error) {
 
 // mapBuffers makes the slots and their memory: one buffer each, two in a mixed workload.
 func (th *thread) mapBuffers(s *plan.Stream, depth int) (*ioengine.Region, error) {
-	perSlot := 1
-	if s.Workload.Reads() && s.Workload.Writes() {
-		perSlot = 2
-	}
+	perSlot := buffersPerSlot(s)
 	region, err := ioengine.NewRegion(depth*perSlot, s.Workload.BlockSize)
 	if err != nil {
 		return nil, err

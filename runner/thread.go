@@ -53,7 +53,8 @@ type thread struct {
 	active *slice
 	rowEnd int64
 	spare  *slice // empty slices, chained
-	ended  int64  // stamp of the last turn
+	ended  int64  // stamp of the last reaping
+	health health
 
 	issued  [op.Count]uint64
 	drained uint64 // completed after the window closed
@@ -74,6 +75,10 @@ type slotBuffers struct{ read, write []byte }
 // take two stamps, record. It allocates nothing, takes no lock and logs nothing.
 func (th *thread) loop() {
 	clock := th.run.clock
+	th.ended = clock.now()
+	began := th.ended
+	th.health.begin()
+	defer func() { th.health.end(clock.now() - began) }()
 	for {
 		if !th.stopping {
 			th.refill()
@@ -82,6 +87,7 @@ func (th *thread) loop() {
 			break
 		}
 		submitted := clock.now()
+		th.health.gap(submitted - th.ended)
 		for _, slot := range th.pending {
 			th.starts[slot] = submitted
 		}
@@ -100,7 +106,8 @@ func (th *thread) loop() {
 
 // preemptPoint is a call with a prologue that checks the stack bound: where the Go scheduler can stop
 // this goroutine. Without it the loop could only be stopped by a signal, which nearly always lands
-// inside a raw system call, where Go cannot stop it (see engine.md, the Go runtime trap).
+// inside a raw system call, where Go cannot stop it; a stop of the world (a collection, a change of
+// GOMAXPROCS) then took seconds, and so did every other goroutine that waited for it.
 //
 //go:noinline
 func preemptPoint(n int) {
@@ -168,6 +175,7 @@ func (th *thread) account(taken, completed int) {
 	th.peak = max(th.peak, th.inflight)
 	th.active.inflight = max(th.active.inflight, int64(th.inflight))
 	th.inflight -= completed
+	th.health.turn(taken, th.inflight)
 }
 
 // reap records a batch of completions, all with the one stamp now.

@@ -8,6 +8,7 @@ import (
 // Input is what is known of one point when it has ended.
 type Input struct {
 	Engine           string
+	Dry              bool // the engine moves nothing
 	Synchronous      bool // the engine has a depth of 1 by its nature
 	Buffered         bool
 	Threads          int
@@ -23,17 +24,34 @@ type Input struct {
 	FirstError       string
 	Clamped          uint64
 	Stuck            int
+	Percentiles      []float64 // those that must be trustworthy, ascending
+	Fallback         []string  // "io_uring: why it was passed over"
+	EngineNotes      []string
+	UnwrittenShare   float64 // the largest over the targets that are read
+	UnwrittenPath    string
+	Machine          Machine
+	Queue            Queue
 }
 
 // Judge applies every rule to a point, the gravest first.
 func Judge(in *Input) []Warning {
 	var out []Warning
-	for _, rule := range []func(*Input) *Warning{hung, faults, partial, depth, cached, clamped, empty} {
+	for _, rule := range []func(*Input) *Warning{
+		hung, faults, partial, dry, unwritten, cached, cpuBound, steal, clock, descheduled, tooDeep, depth, inSubmit,
+		kernelWorkers, fallback, degraded, shortWindow, clamped, empty,
+	} {
 		if w := rule(in); w != nil {
 			out = append(out, *w)
 		}
 	}
 	return out
+}
+
+func ios(n uint64) string {
+	if n == 1 {
+		return "1 I/O"
+	}
+	return fmt.Sprintf("%d I/Os", n)
 }
 
 func hung(in *Input) *Warning {
@@ -42,7 +60,7 @@ func hung(in *Input) *Warning {
 	}
 	return &Warning{
 		Code:    "device_hung",
-		Message: fmt.Sprintf("%d I/Os were never answered; they are listed with their age and offset", in.Stuck),
+		Message: fmt.Sprintf("the device never answered %s; they are listed with age and offset", ios(uint64(in.Stuck))),
 		Advice:  "look at the kernel log and the array or host behind the device; the figures cover only what was answered",
 	}
 }
@@ -57,7 +75,7 @@ func faults(in *Input) *Warning {
 	}
 	return &Warning{
 		Code:    code,
-		Message: fmt.Sprintf("%d I/Os failed or moved too few bytes, the first: %s", in.Faults, in.FirstError),
+		Message: fmt.Sprintf("%s failed or moved too few bytes, the first: %s", ios(in.Faults), in.FirstError),
 		Advice:  "they are in no other figure, but a failing device is not at its normal speed: mend it and measure again",
 	}
 }
@@ -74,6 +92,17 @@ func partial(in *Input) *Warning {
 		Code:    "not_completed",
 		Message: fmt.Sprintf("the point %s: %v of %v were measured", how, in.Window.Round(time.Millisecond), in.Planned),
 		Advice:  "rates are over the time that was measured; do not compare them with those of whole runs",
+	}
+}
+
+func dry(in *Input) *Warning {
+	if !in.Dry {
+		return nil
+	}
+	return &Warning{
+		Code:    "nothing_moved",
+		Message: fmt.Sprintf("engine %s moves no data: these figures are the cost of blkstorm itself, not the device's speed", in.Engine),
+		Advice:  "use another --engine to measure the device",
 	}
 }
 

@@ -47,7 +47,7 @@ identity, and whether they may be written with --destroy, or why not. Nothing is
 			return deviceText(a.stdout, list)
 		},
 	}
-	cmd.Flags().StringVar(&format, "format", "text", "what goes to standard output: text|json")
+	cmd.Flags().StringVar(&format, "format", "text", "what goes to standard output, `NAME` is text|json")
 	return cmd
 }
 

@@ -3,12 +3,14 @@ package main
 import (
 	"crypto/rand"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"blkstorm/ioengine/registry"
@@ -80,21 +82,21 @@ type loadFlags struct {
 func (l *loadFlags) add(f *pflag.FlagSet) {
 	l.workload = workload.Spec{RW: "randread", BlockSize: 4096, ReadPct: 50}
 	l.runtime, l.interval = 30*time.Second, time.Second
-	f.StringVar(&l.workload.RW, "rw", l.workload.RW, "what to issue: "+strings.Join(workload.Shapes, "|"))
+	f.StringVar(&l.workload.RW, "rw", l.workload.RW, "what to issue, `SHAPE` is "+strings.Join(workload.Shapes, "|"))
 	f.Var(sizeFlag{&l.workload.BlockSize}, "bs", "bytes per I/O; 4k is 4096")
-	f.IntVar(&l.workload.ReadPct, "read-pct", l.workload.ReadPct, "reads in each 100 I/Os of rw and randrw, exact")
+	f.IntVar(&l.workload.ReadPct, "read-pct", l.workload.ReadPct, "reads in each 100 I/Os of rw and randrw, exact: `N` is 0 to 100")
 	f.Var(shareFlag{&l.workload.Size}, "size", "length of the range on each target (default: to its end); makes a missing file")
 	f.Var(shareFlag{&l.workload.Offset}, "offset", "start of the range on each target (default 0)")
 	f.Var(shareFlag{&l.workload.WorkingSet}, "working-set", "part of the range that is used (default: all of it)")
-	f.IntVar(&l.threads, "threads", 1, "threads per target")
-	f.IntVar(&l.iodepth, "iodepth", 1, "I/Os that each thread keeps in flight")
+	f.IntVar(&l.threads, "threads", 1, "`T`, threads per target")
+	f.IntVar(&l.iodepth, "iodepth", 1, "`Q`, I/Os that each thread keeps in flight")
 	f.Var(timeFlag{&l.runtime}, "runtime", "measured time, after the ramp; a bare number is seconds")
 	f.Var(timeFlag{&l.ramp}, "ramp", "time before the measured window, in no figure")
 	f.Var(timeFlag{&l.interval}, "interval", "length of a row of the time series")
-	f.StringVar(&l.engine, "engine", registry.Auto, "how I/O is issued: "+strings.Join(registry.Names(), "|"))
-	f.IntVar(&l.completeMin, "complete-min", 1, "completions that a thread waits for at once")
-	f.StringVar(&l.pin, "pin", "auto", "threads to CPUs: auto (one each when they fit), none, or a list such as 0-3,8")
-	f.Uint64Var(&l.seed, "seed", 0, "repeat a run's offsets, mix and data (default: a new one, shown in the result)")
+	f.StringVar(&l.engine, "engine", registry.Auto, "how I/O is issued, `NAME` is "+strings.Join(registry.Names(), "|"))
+	f.IntVar(&l.completeMin, "complete-min", 1, "`N`, completions that a thread waits for at once")
+	f.StringVar(&l.pin, "pin", "auto", "threads to CPUs: auto (one each when they fit), none, or a `LIST` such as 0-3,8")
+	f.Uint64Var(&l.seed, "seed", 0, "repeat a run's offsets, mix and data with its seed `N` (default: a new one, shown in the result)")
 	f.BoolVar(&l.direct, "direct", true, "bypass the page cache (O_DIRECT)")
 	f.BoolVar(&l.continueOnError, "continue-on-error", false, "count failed I/Os and go on")
 	f.BoolVar(&l.destroy, "destroy", false, "allow to overwrite the targets")
@@ -105,11 +107,18 @@ func (l *loadFlags) add(f *pflag.FlagSet) {
 func (l *loadFlags) plan(f *pflag.FlagSet, targets []string) (*plan.Plan, error) {
 	for _, name := range []string{"size", "working-set"} {
 		if f.Changed(name) && f.Lookup(name).Value.String() == "" {
-			return nil, fmt.Errorf("--%s: must be over 0", name)
+			return nil, fmt.Errorf("--%s 0: must be over 0", name)
 		}
 	}
-	if f.Changed("read-pct") && !l.workload.Mixed() && workload.Known(l.workload.RW) {
-		return nil, fmt.Errorf("--read-pct goes with --rw rw or randrw; --rw %s has one direction", l.workload.RW)
+	// A value out of its limits is told as that, by Validate, rather than as one out of place.
+	if f.Changed("read-pct") && !l.workload.Mixed() && l.workload.Validate() == nil {
+		return nil, fmt.Errorf("--read-pct %d: goes with --rw rw or randrw; --rw %s has one direction", l.workload.ReadPct, l.workload.RW)
+	}
+	if !f.Changed("read-pct") && !l.workload.Mixed() {
+		l.workload.ReadPct = 100 // what the plan shows is what is issued
+		if strings.HasSuffix(l.workload.RW, "write") {
+			l.workload.ReadPct = 0
+		}
 	}
 	if !f.Changed("seed") {
 		l.seed = newSeed()
@@ -172,6 +181,19 @@ func newSeed() uint64 {
 	var b [8]byte
 	rand.Read(b[:]) // never fails since Go 1.24
 	return uint64(binary.LittleEndian.Uint32(b[:]))
+}
+
+// flagError says what is wrong with an option in the words of the other messages: option, value, limit.
+func flagError(cmd *cobra.Command, err error) error {
+	var invalid *pflag.InvalidValueError
+	if errors.As(err, &invalid) {
+		return fmt.Errorf("--%s %s: %w", invalid.GetFlag().Name, invalid.GetValue(), invalid.Unwrap())
+	}
+	var unknown *pflag.NotExistError
+	if errors.As(err, &unknown) {
+		return fmt.Errorf("%w; %s --help lists the options", err, cmd.CommandPath())
+	}
+	return err
 }
 
 // parsePercentiles reads a list such as "50,99,99.9".

@@ -85,7 +85,11 @@ func previewText(w io.Writer, v *execute.Preview) error {
 			what = "writes to"
 		}
 		if t.Create {
-			what = "makes a new file, writes it once, and then " + what
+			made := "makes a new file, writes it once, and then "
+			if v.FillBytes == 0 {
+				made = "makes a new file for a moment, and then "
+			}
+			what = made + what
 		}
 		say("%s %s", what, execute.Identity(t.Facts))
 		for _, r := range t.Refusals {
@@ -97,10 +101,12 @@ func previewText(w io.Writer, v *execute.Preview) error {
 			say("%s: %s, ramp %v, runtime %v", phase.Kind, point.Label, point.Ramp.D(), point.Runtime.D())
 		}
 	}
+	takes := "takes %v"
 	if v.FillBytes > 0 {
 		say("writes %s first, to fill new files", humanize.IBytes(uint64(v.FillBytes)))
+		takes += " from then on"
 	}
-	say("takes %gs, after filling", v.TimeS)
+	say(takes, v.Plan.Time())
 	say("plan:")
 	if err != nil {
 		return err

@@ -58,9 +58,9 @@ target is mounted, held, in use, read-only or carries a signature.`,
 	f := cmd.Flags()
 	f.SortFlags = false
 	load.add(f)
-	f.StringVar(&out.format, "format", "text", "what goes to standard output: "+strings.Join(formats, "|"))
+	f.StringVar(&out.format, "format", "text", "what goes to standard output, `NAME` is "+strings.Join(formats, "|"))
 	f.StringVar(&out.dir, "dir", "", "write a result folder: `DIR` must be empty or not exist yet")
-	f.StringVar(&out.percentiles, "percentiles", "", "latency percentiles of the result (default 50,90,95,99,99.9,99.99,99.999)")
+	f.StringVar(&out.percentiles, "percentiles", "", "latency percentiles of the result, a `LIST` (default 50,90,95,99,99.9,99.99,99.999)")
 	f.BoolVar(&out.quiet, "quiet", false, "no progress on standard error")
 	f.BoolVar(&out.dryRun, "dry-run", false, "print the plan, the guard's answers, bytes and time; touch nothing")
 	return cmd
@@ -70,6 +70,9 @@ target is mounted, held, in use, read-only or carries a signature.`,
 func (a *app) runPlan(ctx context.Context, p *plan.Plan, out *outputFlags) error {
 	if !slices.Contains(formats, out.format) {
 		return fmt.Errorf("--format %q: known are %s", out.format, strings.Join(formats, ", "))
+	}
+	if out.dryRun && out.format != "text" && out.format != "json" {
+		return fmt.Errorf("--format %s: a dry run has text and json", out.format)
 	}
 	percentiles, err := parsePercentiles(out.percentiles)
 	if err != nil {

@@ -1,0 +1,95 @@
+package execute
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+
+	"blkstorm/device"
+	"blkstorm/result"
+	"blkstorm/runner"
+)
+
+// The checks in this file find out before anything is touched what the runner or the folder would
+// find out later, when a new file may have been written for minutes.
+
+// checkPin compares --pin with the CPUs that this process may use.
+func checkPin(pin string) error {
+	if pin == runner.PinAuto || pin == runner.PinNone || pin == "" {
+		return nil
+	}
+	cpus, err := runner.ParseCPUs(pin)
+	if err != nil {
+		return err
+	}
+	var allowed unix.CPUSet
+	if err := unix.SchedGetaffinity(0, &allowed); err != nil {
+		return fmt.Errorf("reading the allowed CPUs: %w", err)
+	}
+	for _, cpu := range cpus {
+		if !allowed.IsSet(cpu) {
+			return fmt.Errorf("--pin %s: CPU %d is not among the %d that this process may use (see taskset -p, nproc)", pin, cpu, allowed.Count())
+		}
+	}
+	return nil
+}
+
+// checkFolder says why dir cannot become a result folder, without making it.
+func checkFolder(dir string) error {
+	if dir == "" {
+		return nil
+	}
+	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+		return checkParent(dir)
+	}
+	_, err := result.CreateFolder(dir) // makes nothing, since something is there: it only looks
+	return err
+}
+
+// checkParent says whether dir could be made: where its nearest existing parent can be written.
+func checkParent(dir string) error {
+	parent, err := filepath.Abs(dir)
+	if err != nil {
+		return fmt.Errorf("result folder %s: %w", dir, err)
+	}
+	for {
+		parent = filepath.Dir(parent)
+		info, err := os.Stat(parent)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err == nil && !info.IsDir() {
+			err = unix.ENOTDIR
+		}
+		if err == nil {
+			err = unix.Access(parent, unix.W_OK|unix.X_OK)
+		}
+		if err != nil {
+			return fmt.Errorf("result folder %s: cannot be made in %s: %w", dir, parent, err)
+		}
+		return nil
+	}
+}
+
+// probe opens every target that exists as its threads will, but for reading only: closing a
+// descriptor that could write would make udev look at the device. Whether it may be written is what
+// the guard has found out.
+func (s *Session) probe() error {
+	for _, t := range s.targets {
+		if t.create {
+			continue
+		}
+		file, err := device.Open(t.openPath, device.OpenOptions{Direct: s.plan.Direct})
+		if err != nil {
+			return err
+		}
+		if err := file.Close(); err != nil {
+			return wrapTarget(t.facts.Path, err)
+		}
+	}
+	return nil
+}

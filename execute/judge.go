@@ -1,0 +1,130 @@
+package execute
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"blkstorm/device"
+	"blkstorm/plan"
+	"blkstorm/result"
+	"blkstorm/verdict"
+)
+
+// judge turns a point's figures into warnings.
+func (s *Session) judge(p *plan.Point, r *result.Point) []verdict.Warning {
+	in := verdict.Input{
+		Engine: r.EngineName, Dry: s.driver.Dry, Synchronous: s.driver.MaxDepth == 1, Buffered: !s.plan.Direct && !s.driver.Dry,
+		Threads: r.Threads, IODepth: r.IODepth, IODepthEffective: r.IODepthEffective,
+		Completed: r.Completed, Interrupted: r.Interrupted, Window: time.Duration(r.WindowS * float64(time.Second)), Planned: p.Runtime.D(),
+		IOs: r.Total.IOs, Errors: r.Total.Errors, Short: r.Total.Short, Faults: r.Faults, Clamped: r.Total.Latency.Clamped, Stuck: len(r.Stuck),
+	}
+	if len(r.Errors) > 0 {
+		e := &r.Errors[0]
+		in.FirstError = fmt.Sprintf("%s of %d bytes at offset %d of %s: %s", e.Op, e.Length, e.Offset, e.Target, e.Message)
+	}
+	for _, f := range r.Fallback {
+		in.Fallback = append(in.Fallback, f.Engine+" could not be: "+f.Reason)
+	}
+	in.EngineNotes = r.EngineNotes
+	in.Percentiles = s.trusted()
+	in.UnwrittenShare, in.UnwrittenPath = s.unwritten(p)
+	in.Machine = s.machine(r)
+	in.Queue = s.narrowest(p)
+	return verdict.Judge(&in)
+}
+
+// trusted lists the percentiles that a warning speaks of when there are too few I/Os for them: those
+// that were asked for, else those that the text shows.
+func (s *Session) trusted() []float64 {
+	if slices.Equal(s.opts.Percentiles, result.DefaultPercentiles) || len(s.opts.Percentiles) == 0 {
+		return []float64{50, 95, 99, 99.9}
+	}
+	return slices.Sorted(slices.Values(s.opts.Percentiles))
+}
+
+func (s *Session) machine(r *result.Point) verdict.Machine {
+	return verdict.Machine{
+		UserPct: r.CPU.UserPct, SystemPct: r.CPU.SystemPct, StealPct: r.CPU.StealPct,
+		BusiestThreadPct: r.Process.BusiestThreadPct,
+		Descheduled:      r.Process.Descheduled, DescheduledMax: time.Duration(r.Process.DescheduledMaxNS),
+		InSubmitPct: r.Process.InSubmitPct, KernelWorkers: r.Process.KernelWorkers,
+		ClockSource: s.clock.Source, ClockCostNS: s.clock.CostNS, ClockResolutionNS: s.clock.ResolutionNS, ClockBackward: s.clock.BackwardSteps,
+	}
+}
+
+// unwritten is the largest share of never-written blocks among the ranges that are read. It was looked
+// up before the point began, since a mixed point writes.
+func (s *Session) unwritten(p *plan.Point) (share float64, path string) {
+	for i := range p.Streams {
+		for _, t := range p.Streams[i].Targets {
+			if f := s.targets[t]; p.Streams[i].Workload.Reads() && f.unwritten > share {
+				share, path = f.unwritten, f.facts.Path
+			}
+		}
+	}
+	return share, path
+}
+
+// lookForHoles finds out how much of the ranges that a point reads was never written.
+func (s *Session) lookForHoles(p *plan.Point) {
+	if s.driver.Dry {
+		return
+	}
+	for i := range p.Streams {
+		w := &p.Streams[i].Workload
+		for _, n := range p.Streams[i].Targets {
+			t := s.targets[n]
+			r, err := w.RangeOn(t.facts.SizeBytes)
+			if err != nil || !w.Reads() || t.create {
+				continue
+			}
+			share, _ := s.opts.Roots.Device.Unwritten(t.facts, r.Start, r.Blocks*w.BlockSize)
+			t.unwritten = max(t.unwritten, share)
+		}
+	}
+}
+
+// narrowest is the target on which the point asks for the most beyond its queue.
+func (s *Session) narrowest(p *plan.Point) verdict.Queue {
+	asked := make([]int, len(s.targets))
+	for i := range p.Streams {
+		for _, t := range p.Streams[i].Targets {
+			asked[t] += p.Streams[i].Threads * min(p.Streams[i].IODepth, s.maxDepth())
+		}
+	}
+	var worst verdict.Queue
+	for i, t := range s.targets {
+		depth, limit := queueDepth(t.facts)
+		if q := (verdict.Queue{Path: t.facts.Path, Asked: asked[i], Depth: depth, Limit: limit}); depth > 0 && (worst.Depth == 0 || q.Asked-q.Depth > worst.Asked-worst.Depth) {
+			worst = q
+		}
+	}
+	return worst
+}
+
+// maxDepth is the most that one thread of this engine keeps in flight.
+func (s *Session) maxDepth() int {
+	if s.driver.MaxDepth > 0 {
+		return s.driver.MaxDepth
+	}
+	return plan.MaxIODepth
+}
+
+// queueDepth is what a device takes at once, and the name of the limit. A SCSI device has a limit of
+// its own; others have one per hardware queue.
+func queueDepth(f *device.Facts) (depth int, limit string) {
+	c := &f.Controller
+	if c.QueueDepth == 0 {
+		return 0, ""
+	}
+	depth, limit = c.QueueDepth, c.QueueDepthSource
+	if f.HCTL == "" && f.Queue.HWQueues > 1 {
+		depth *= f.Queue.HWQueues
+		limit += fmt.Sprintf(" x %d hardware queues", f.Queue.HWQueues)
+	}
+	if c.Driver != "" {
+		limit = c.Driver + " " + limit
+	}
+	return depth, limit
+}

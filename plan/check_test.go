@@ -1,0 +1,118 @@
+package plan
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"blkstorm/device"
+	"blkstorm/unit"
+)
+
+func TestCheckTakesWhatIsRight(t *testing.T) {
+	for name, change := range map[string]func(*Plan){
+		"as it is":          func(*Plan) {},
+		"auto":              func(p *Plan) { p.Engine = "auto" },
+		"largest seed":      func(p *Plan) { p.Seed = MaxSeed },
+		"most threads":      func(p *Plan) { p.firstStream().Threads = MaxThreads },
+		"deepest":           func(p *Plan) { p.firstStream().IODepth = MaxIODepth },
+		"all at once":       func(p *Plan) { p.CompleteMin = 4 },
+		"shortest interval": func(p *Plan) { p.firstPoint().Interval = Duration(MinInterval) },
+		"longest": func(p *Plan) {
+			p.firstPoint().Runtime, p.firstPoint().Interval = Duration(MaxTime), Duration(time.Minute)
+		},
+		"no ramp": func(p *Plan) { p.firstPoint().Ramp = 0 },
+		"one pass, no time": func(p *Plan) {
+			p.firstStream().OnePass, p.firstStream().Workload.RW, p.firstPoint().Runtime = true, "write", 0
+		},
+		"both of the targets": func(p *Plan) { p.firstStream().Targets = []int{0, 1} },
+	} {
+		p := valid()
+		change(p)
+		if err := p.Check(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// Every message names the option, the value and the limit.
+func TestCheckRefuses(t *testing.T) {
+	for want, change := range map[string]func(*Plan){
+		`--engine: unknown engine "x"; known are `:                 func(p *Plan) { p.Engine = "x" },
+		"--seed 9007199254740992: must be at most 900719925474099": func(p *Plan) { p.Seed = MaxSeed + 1 },
+		"the plan has no target":                                   func(p *Plan) { p.Targets = nil },
+		"the plan has no point to run":                             func(p *Plan) { p.Phases = nil },
+		"--runtime 0s: must be over 0":                             func(p *Plan) { p.firstPoint().Runtime = 0 },
+		"--runtime -1s: must be over 0":                            func(p *Plan) { p.firstPoint().Runtime = -Duration(time.Second) },
+		"--runtime 8784h0m1s: must be at most 8784h0m0s":           func(p *Plan) { p.firstPoint().Runtime = Duration(MaxTime + time.Second) },
+		"--ramp 8784h0m1s: must be from 0 to 8784h0m0s":            func(p *Plan) { p.firstPoint().Ramp = Duration(MaxTime + time.Second) },
+		"--ramp -1s: must be from 0 to":                            func(p *Plan) { p.firstPoint().Ramp = -Duration(time.Second) },
+		"--interval 9ms: must be at least 10ms":                    func(p *Plan) { p.firstPoint().Interval = Duration(9 * time.Millisecond) },
+		"--interval 10ms: gives over 10000000 intervals in 720h0m1s": func(p *Plan) {
+			p.firstPoint().Interval, p.firstPoint().Runtime = Duration(MinInterval), Duration(720*time.Hour)
+		},
+		"--threads 0: must be from 1 to 1024":                    func(p *Plan) { p.firstStream().Threads = 0 },
+		"--threads 1025: must be from 1 to 1024":                 func(p *Plan) { p.firstStream().Threads = 1025 },
+		"--iodepth 0: must be from 1 to 4096":                    func(p *Plan) { p.firstStream().IODepth = 0 },
+		"--iodepth 4097: must be from 1 to 4096":                 func(p *Plan) { p.firstStream().IODepth = 4097 },
+		"--complete-min 0: must be from 1 to the queue depth, 4": func(p *Plan) { p.CompleteMin = 0 },
+		"--complete-min 5: must be from 1 to the queue depth, 4": func(p *Plan) { p.CompleteMin = 5 },
+		"= 128g of buffers: over the limit of 64g": func(p *Plan) {
+			s := p.firstStream()
+			s.Threads, s.IODepth, s.Workload.BlockSize = 1024, 128, 1<<20
+		},
+		"--rw \"x\": known are":                     func(p *Plan) { p.firstStream().Workload.RW = "x" },
+		"--bs 0: must be from 1 byte to 1g":         func(p *Plan) { p.firstStream().Workload.BlockSize = 0 },
+		"--read-pct 101: must be from 0 to 100":     func(p *Plan) { p.firstStream().Workload.ReadPct = 101 },
+		"a single pass needs a sequential workload": func(p *Plan) { p.firstStream().OnePass = true },
+		"stream \"s\" names target 2 of 2":          func(p *Plan) { p.firstStream().Targets = []int{2} },
+		"--size 10000 is not a multiple of --bs 8k": func(p *Plan) { p.firstStream().Workload.Size = unit.Share{Bytes: 10000} },
+	} {
+		p := valid()
+		change(p)
+		if err := p.Check(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v\nwant %q", err, want)
+		}
+	}
+}
+
+func TestCheckTarget(t *testing.T) {
+	disk := func(size int64, block int) device.Facts {
+		return device.Facts{Path: "/dev/a", Kind: "disk", SizeBytes: size, LogicalBlockBytes: block}
+	}
+	file := func(size int64, align, block int) device.Facts {
+		return device.Facts{Path: "/f", Kind: device.KindFile, SizeBytes: size, DIOOffsetAlign: align, LogicalBlockBytes: block}
+	}
+	bs := func(n int64) func(*Plan) { return func(p *Plan) { p.firstStream().Workload.BlockSize = n } }
+	for name, c := range map[string]struct {
+		facts  device.Facts
+		change func(*Plan)
+		want   string // empty: nothing is wrong
+	}{
+		"disk":                     {disk(1<<30, 512), bs(8192), ""},
+		"one block":                {disk(8192, 512), bs(8192), ""},
+		"4Kn, 8k":                  {disk(1<<30, 4096), bs(8192), ""},
+		"4Kn, 512":                 {disk(1<<30, 4096), bs(512), "/dev/a: --bs 512: must be a multiple of 4096, the target's logical block size"},
+		"4Kn, buffered, 512":       {disk(1<<30, 4096), func(p *Plan) { bs(512)(p); p.Direct = false }, ""},
+		"4Kn, offset":              {disk(1<<30, 4096), func(p *Plan) { p.firstStream().Workload.Offset = unit.Share{Bytes: 512} }, "--offset 512: must be a multiple of 4096"},
+		"empty":                    {disk(0, 512), bs(512), "/dev/a: it is empty (0 bytes)"},
+		"smaller than a block":     {disk(4096, 512), bs(8192), "range of 4k is smaller than one block of --bs 8k"},
+		"offset at the end":        {disk(8192, 512), func(p *Plan) { p.firstStream().Workload.Offset = unit.Share{Bytes: 8192} }, "--offset 8k: the target ends at 8k"},
+		"size over the end":        {disk(8192, 512), func(p *Plan) { p.firstStream().Workload.Size = unit.Share{Bytes: 16384} }, "--size 16k at offset 0: the target ends at 8k"},
+		"slices":                   {disk(8192, 512), func(p *Plan) { p.firstStream().Workload.RW = "write" }, "cut into slices for 2 threads"},
+		"file, statx":              {file(1<<20, 4096, 512), bs(512), "/f: --bs 512: must be a multiple of 4096, the target's direct I/O alignment"},
+		"file, no statx":           {file(1<<20, 0, 4096), bs(512), "--bs 512: must be a multiple of 4096, the target's underlying logical block size"},
+		"file, nothing known":      {file(1<<20, 0, 0), bs(100), ""},
+		"file, buffered":           {file(1<<20, 4096, 4096), func(p *Plan) { bs(100)(p); p.Direct = false }, ""},
+		"a target of no stream":    {disk(0, 512), func(p *Plan) { p.firstStream().Targets = []int{1} }, ""},
+		"a rest below a block":     {disk(10000, 512), bs(4096), ""},
+		"percentage below a block": {disk(8192, 512), func(p *Plan) { p.firstStream().Workload.WorkingSet = unit.Share{Percent: 1} }, "smaller than one block"},
+	} {
+		p := valid()
+		c.change(p)
+		err := p.CheckTarget(0, &c.facts)
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%s: %v\nwant %q", name, err, c.want)
+		}
+	}
+}

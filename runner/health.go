@@ -1,0 +1,117 @@
+package runner
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// descheduledGap is how long a thread may take between reaping and the next submit before it counts
+// as having lost its CPU: the work in between is microseconds.
+const descheduledGap = int64(20 * time.Millisecond)
+
+// health is what a thread notices about itself: signs that its figures are not the device's.
+type health struct {
+	descheduled    uint64 // gaps over descheduledGap
+	longest        int64  // the longest of them, in ns
+	turns, emptied uint64 // calls of the engine that submitted several I/Os; of these, with none left in flight after
+	cpu            time.Duration
+	busy           float64 // share of the loop's time that the thread was on a CPU
+}
+
+// gap takes the time between a reaping and the next submit.
+func (h *health) gap(ns int64) {
+	if ns > descheduledGap {
+		h.descheduled++
+		h.longest = max(h.longest, ns)
+	}
+}
+
+// turn takes what one call of the engine did. An asynchronous device hardly ever answers a whole batch
+// within the call that submits it.
+func (h *health) turn(taken, inflight int) {
+	if taken > 1 {
+		h.turns++
+		if inflight == 0 {
+			h.emptied++
+		}
+	}
+}
+
+func (h *health) begin() { h.cpu = threadCPU() }
+
+func (h *health) end(wall int64) {
+	if wall > 0 {
+		h.busy = min(float64(threadCPU()-h.cpu)/float64(wall), 1)
+	}
+}
+
+// threadCPU is the CPU time of the calling OS thread.
+func threadCPU() time.Duration {
+	var u unix.Rusage
+	if unix.Getrusage(unix.RUSAGE_THREAD, &u) != nil {
+		return 0 // cannot happen: it fails only for bad arguments
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// Health is what a point noticed about itself, over all its threads.
+type Health struct {
+	// Descheduled counts the times that a thread, or control, was off the CPU for over 20 ms, or
+	// 250 ms, when it should have run; Longest is the longest.
+	Descheduled uint64
+	Longest     time.Duration
+	// InSubmit is the share of the submit calls of several I/Os that came back with all of them
+	// completed: 1 on a device that completes within the call.
+	InSubmit float64
+	// Busy is the share of time that the busiest thread was on a CPU.
+	Busy float64
+	// KernelWorkers is the most io_uring worker threads of the kernel that were seen at once.
+	KernelWorkers int
+}
+
+// controlLate is how late control may wake before that counts as descheduled: it has no claim to be
+// punctual, but quarter seconds mean that the whole process stood still.
+const controlLate = 250 * time.Millisecond
+
+func (h *Health) add(threads []*thread) {
+	var turns, emptied uint64
+	for _, th := range threads {
+		t := &th.health
+		h.Descheduled += t.descheduled
+		h.Longest = max(h.Longest, time.Duration(t.longest))
+		h.Busy = max(h.Busy, t.busy)
+		turns += t.turns
+		emptied += t.emptied
+	}
+	if turns > 0 {
+		h.InSubmit = float64(emptied) / float64(turns)
+	}
+}
+
+func (h *Health) late(by time.Duration) {
+	if by > controlLate {
+		h.Descheduled++
+		h.Longest = max(h.Longest, by)
+	}
+}
+
+// look counts the kernel's io_uring workers of this process. They show as its own threads, named
+// iou-wrk-<thread> (io_uring/io-wq.c).
+func (h *Health) look() {
+	names, err := filepath.Glob("/proc/self/task/*/comm")
+	if err != nil {
+		return // a bad pattern only
+	}
+	n := 0
+	for _, name := range names {
+		comm, err := os.ReadFile(name)
+		if err == nil && strings.HasPrefix(string(comm), "iou-wrk-") {
+			n++
+		}
+	}
+	h.KernelWorkers = max(h.KernelWorkers, n)
+}

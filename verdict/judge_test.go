@@ -1,0 +1,90 @@
+package verdict
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+// clean is a point that went as it was asked for; tests spoil one thing of it.
+func clean() *Input {
+	return &Input{
+		Engine: "io_uring", Threads: 4, IODepth: 16, IODepthEffective: 16, Completed: true,
+		Window: 30 * time.Second, Planned: 30 * time.Second, IOs: 1_000_000,
+	}
+}
+
+func TestCleanRunHasNoWarning(t *testing.T) {
+	if got := Judge(clean()); len(got) != 0 {
+		t.Errorf("%+v", got)
+	}
+}
+
+// Each rule on how the point went, staged alone: one warning, with its code, its figures and advice.
+func TestRulesOfThePoint(t *testing.T) {
+	for _, c := range []struct {
+		code   string
+		change func(*Input)
+		texts  []string
+	}{
+		{"device_hung", func(in *Input) { in.Stuck = 3 }, []string{"never answered 3 I/Os", "kernel log"}},
+		{"io_errors", func(in *Input) { in.Faults, in.Errors, in.FirstError = 2, 2, "read of 512 bytes: EIO" }, []string{"2 I/Os failed", "the first: read of 512 bytes: EIO"}},
+		{"io_errors", func(in *Input) { in.Faults, in.Errors, in.Short = 3, 1, 2 }, []string{"3 I/Os failed"}},
+		{"io_errors", func(in *Input) { in.Faults = 1 }, []string{"1 I/O failed"}}, // in the ramp
+		{"short_io", func(in *Input) { in.Faults, in.Short = 1, 1 }, []string{"moved too few bytes"}},
+		{"not_completed", func(in *Input) { in.Completed, in.Interrupted, in.Window = false, true, 2*time.Second }, []string{"was interrupted", "2s of 30s"}},
+		{"not_completed", func(in *Input) { in.Completed, in.Window = false, 2*time.Second }, []string{"ended early", "2s of 30s"}},
+		{"nothing_moved", func(in *Input) { in.Dry, in.Engine = true, "null" }, []string{"engine null moves no data"}},
+		{"depth_not_reached", func(in *Input) { in.IODepthEffective = 9 }, []string{"iodepth 16 was asked and 9 reached", "more time"}},
+		{"depth_not_reached", func(in *Input) { in.Engine, in.Synchronous, in.IODepthEffective = "psync", true, 1 },
+			[]string{"iodepth 16 was asked and 1 reached", "engine psync keeps one I/O in flight", "for 64 in flight use --threads 64"}},
+		{"buffered", func(in *Input) { in.Buffered = true }, []string{"page cache", "--direct"}},
+		{"latency_clamped", func(in *Input) { in.Clamped = 7 }, []string{"7 latencies", "1 hour"}},
+		{"nothing_completed", func(in *Input) { in.IOs = 0 }, []string{"no I/O completed in the window of 30s", "--runtime"}},
+	} {
+		in := clean()
+		c.change(in)
+		got := Judge(in)
+		if len(got) != 1 || got[0].Code != c.code {
+			t.Errorf("%s: %+v", c.code, got)
+			continue
+		}
+		if got[0].Advice == "" {
+			t.Errorf("%s: no advice", c.code)
+		}
+		for _, text := range c.texts {
+			if !strings.Contains(got[0].Message+" | "+got[0].Advice, text) {
+				t.Errorf("%s: %+v lacks %q", c.code, got[0], text)
+			}
+		}
+	}
+}
+
+// What is no fault of the run is not warned of.
+func TestRulesKeepQuiet(t *testing.T) {
+	for name, change := range map[string]func(*Input){
+		"ends by itself":           func(in *Input) { in.Completed, in.Planned = false, 0 },
+		"synchronous at depth 1":   func(in *Input) { in.Synchronous, in.IODepth, in.IODepthEffective = true, 1, 1 },
+		"stopped before any I/O":   func(in *Input) { in.IOs, in.Window, in.Planned, in.IODepthEffective = 0, 0, 0, 0 },
+		"deeper than it was asked": func(in *Input) { in.IODepthEffective = 17 },
+	} {
+		in := clean()
+		change(in)
+		if got := Judge(in); len(got) != 0 {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
+
+// The gravest comes first, whatever else there is to say.
+func TestGravestFirst(t *testing.T) {
+	in := clean()
+	in.Stuck, in.Faults, in.Errors, in.Completed, in.Buffered, in.Clamped = 1, 1, 1, false, true, 1
+	var codes []string
+	for _, w := range Judge(in) {
+		codes = append(codes, w.Code)
+	}
+	if got := strings.Join(codes, " "); got != "device_hung io_errors not_completed buffered latency_clamped" {
+		t.Error(got)
+	}
+}
