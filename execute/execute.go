@@ -28,9 +28,8 @@ import (
 type Options struct {
 	Version     string // of this program, for the document
 	Percentiles []float64
-	Dir         string        // result folder; empty for none
-	KeepRows    bool          // keep interval rows in the document
-	Grace       time.Duration // for I/Os that are not answered; 0 is the runner's default
+	Dir         string // result folder; empty for none
+	KeepRows    bool   // keep interval rows in the document
 	// Log takes a sentence for people: which device is about to be written, how far a file is.
 	Log func(format string, args ...any)
 	// Begun is called with the document's head when everything is checked, before the first I/O.
@@ -233,7 +232,7 @@ func runBest(ctx context.Context, cfg *runner.Config, drivers []ioengine.Driver)
 func (s *Session) config(p *plan.Point) runner.Config {
 	cfg := runner.Config{
 		Point: p, Driver: &s.driver, CompleteMin: s.plan.CompleteMin, Pin: s.plan.Pin, Seed: s.plan.Seed,
-		ContinueOnError: s.plan.ContinueOnError, Grace: s.opts.Grace, Roots: s.opts.Roots.Host,
+		ContinueOnError: s.plan.ContinueOnError, Grace: s.plan.Grace.D(), Roots: s.opts.Roots.Host,
 	}
 	for i, t := range s.targets {
 		write := s.plan.Writes(i) && !s.driver.Dry

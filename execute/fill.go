@@ -176,7 +176,7 @@ func (s *Session) fillRange(ctx context.Context, t *target, offset, length, bloc
 		Targets:  []int{0}, Threads: 1, IODepth: 4, OnePass: true,
 	}}}
 	res, _, _, err := runBest(ctx, &runner.Config{
-		Point: point, CompleteMin: 1, Pin: runner.PinNone, Seed: s.plan.Seed, Grace: s.opts.Grace,
+		Point: point, CompleteMin: 1, Pin: runner.PinNone, Seed: s.plan.Seed, Grace: s.plan.Grace.D(),
 		Rows: s.fillProgress(t, length),
 		Targets: []runner.Target{{
 			Path: t.facts.Path, SizeBytes: t.plan.CreateBytes,

@@ -2,9 +2,14 @@ package host
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"math"
+	"os"
+	"os/exec"
 	"runtime"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -197,4 +202,28 @@ func FuzzNetStats(f *testing.F) {
 			t.Fatal(err)
 		}
 	})
+}
+
+// The high-water mark is this process's own, not that of whoever started it: ru_maxrss is inherited
+// through exec.
+func TestPeakMemoryIsNotInherited(t *testing.T) {
+	if os.Getenv("BLKSTORM_PEAK") != "" {
+		fmt.Println(SelfTimes().MaxRSSBytes)
+		return
+	}
+	ballast := make([]byte, 256<<20)
+	for i := 0; i < len(ballast); i += 4096 {
+		ballast[i] = 1
+	}
+	cmd := exec.Command(os.Args[0], "-test.run", "^TestPeakMemoryIsNotInherited$")
+	cmd.Env = append(os.Environ(), "BLKSTORM_PEAK=1")
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	line, _, _ := strings.Cut(string(out), "\n")
+	peak, err := strconv.ParseInt(line, 10, 64)
+	if err != nil || peak < 1<<20 || peak > 128<<20 {
+		t.Errorf("a small child of a parent with %d MiB says %q, %v", len(ballast)>>20, line, err)
+	}
 }

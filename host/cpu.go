@@ -107,10 +107,22 @@ func SelfTimes() ProcessTimes {
 	return ProcessTimes{
 		User:        time.Duration(u.Utime.Nano()),
 		System:      time.Duration(u.Stime.Nano()),
-		MaxRSSBytes: int64(u.Maxrss) << 10, // Linux counts it in KiB
+		MaxRSSBytes: peakMemory(Roots{}),
 		Voluntary:   int64(u.Nvcsw),
 		Involuntary: int64(u.Nivcsw),
 	}
+}
+
+// peakMemory is the process's high-water mark of resident memory. It is not getrusage's ru_maxrss,
+// which a program inherits from whoever started it (fs/exec.c): under a large parent it shows the
+// parent's.
+func peakMemory(r Roots) int64 {
+	number, _, _ := strings.Cut(field(text(r.proc("self/status")), "VmHWM"), " ")
+	kib, err := strconv.ParseInt(number, 10, 64)
+	if err != nil {
+		return 0
+	}
+	return kib << 10
 }
 
 // Since returns what was used between b and the later a.

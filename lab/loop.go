@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 )
 
 // LoopOptions shape a loop device; the zero value is 512-byte blocks, writable, page cache
@@ -82,4 +83,19 @@ func LoopOn(t testing.TB, backing string, o LoopOptions) string {
 		}
 	})
 	return dev
+}
+
+// Unmount unmounts dir. The kernel takes an ended process's io_uring apart, and a loop off its file, a
+// moment after the process is gone; so this tries for some seconds.
+func Unmount(t testing.TB, dir string) {
+	t.Helper()
+	var out []byte
+	var err error
+	for range 200 {
+		if out, err = exec.Command(Tool(t, "umount"), dir).CombinedOutput(); err == nil {
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	t.Errorf("umount %s: %v: %s", dir, err, out)
 }

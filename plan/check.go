@@ -30,6 +30,9 @@ func (p *Plan) Check() error {
 	if p.Seed > MaxSeed {
 		return fmt.Errorf("--seed %d: must be at most %d", p.Seed, uint64(MaxSeed))
 	}
+	if p.Grace.D() < 0 || p.Grace.D() > MaxTime {
+		return fmt.Errorf("--grace %v: must be from 0 to %v", p.Grace.D(), MaxTime)
+	}
 	if len(p.Targets) == 0 {
 		return errors.New("the plan has no target")
 	}

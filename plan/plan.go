@@ -32,6 +32,9 @@ type Plan struct {
 	Pin string `json:"pin"`
 	// Seed makes offsets, mix and data repeatable: 0 to MaxSeed.
 	Seed uint64 `json:"seed"`
+	// Grace is how long after the end of a point unanswered I/Os are waited for; 0 is the
+	// runner's default.
+	Grace Duration `json:"grace,omitempty"`
 	// ContinueOnError counts failed I/Os and goes on, instead of stopping at the first.
 	ContinueOnError bool `json:"continue_on_error,omitempty"`
 	// Destroy is the consent to overwrite the targets.

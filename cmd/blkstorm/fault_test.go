@@ -204,7 +204,7 @@ func TestHungDevice(t *testing.T) {
 	file := filepath.Join(dir, "target")
 	blkstorm(t, "run", "--rw", "write", "--size", "8m", "--runtime", "100ms", "--quiet", file).want(t, exitGood)
 
-	p := &process{t: t, cmd: command(t, "run", "--rw", "randrw", "--engine", "psync", "--threads", "2", "--runtime", "2s", "--destroy", "--format", "json", file)}
+	p := &process{t: t, cmd: command(t, "run", "--rw", "randrw", "--engine", "psync", "--threads", "2", "--runtime", "2s", "--grace", "2s", "--destroy", "--format", "json", file)}
 	stdout, err := p.cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -219,7 +219,7 @@ func TestHungDevice(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if took := time.Since(p.since); took > 20*time.Second {
+	if took := time.Since(p.since); took > 8*time.Second {
 		t.Errorf("the document came after %v", took)
 	}
 	thaw()
@@ -230,7 +230,7 @@ func TestHungDevice(t *testing.T) {
 		t.Errorf("completed %v, stuck %+v, warnings %+v", point.Completed, point.Stuck, point.Warnings)
 	}
 	for _, s := range point.Stuck {
-		if s.Op != "write" || s.Target != file || s.AgeS < 9 {
+		if s.Op != "write" || s.Target != file || s.AgeS < 2 {
 			t.Errorf("%+v", s)
 		}
 	}

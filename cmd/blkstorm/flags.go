@@ -16,6 +16,7 @@ import (
 	"blkstorm/ioengine/registry"
 	"blkstorm/plan"
 	"blkstorm/result"
+	"blkstorm/runner"
 	"blkstorm/unit"
 	"blkstorm/workload"
 )
@@ -72,6 +73,8 @@ type loadFlags struct {
 	interval         time.Duration
 	engine, pin      string
 	completeMin      int
+	sqpoll, hipri    bool
+	grace            time.Duration
 	seed             uint64
 	direct           bool
 	continueOnError  bool
@@ -94,10 +97,14 @@ func (l *loadFlags) add(f *pflag.FlagSet) {
 	f.Var(timeFlag{&l.ramp}, "ramp", "time before the measured window, in no figure")
 	f.Var(timeFlag{&l.interval}, "interval", "length of a row of the time series")
 	f.StringVar(&l.engine, "engine", registry.Auto, "how I/O is issued, `NAME` is "+strings.Join(registry.Names(), "|"))
+	f.BoolVar(&l.sqpoll, "sqthread-poll", false, "io_uring: let a kernel thread submit (SQPOLL); it needs a CPU of its own")
+	f.BoolVar(&l.hipri, "hipri", false, "io_uring: poll the device for completions (IOPOLL); it needs polling queues")
 	f.IntVar(&l.completeMin, "complete-min", 1, "`N`, completions that a thread waits for at once")
 	f.StringVar(&l.pin, "pin", "auto", "threads to CPUs: auto (one each when they fit), none, or a `LIST` such as 0-3,8")
 	f.Uint64Var(&l.seed, "seed", 0, "repeat a run's offsets, mix and data with its seed `N` (default: a new one, shown in the result)")
 	f.BoolVar(&l.direct, "direct", true, "bypass the page cache (O_DIRECT)")
+	l.grace = runner.DefaultGrace
+	f.Var(timeFlag{&l.grace}, "grace", "how long after the end unanswered I/Os are waited for")
 	f.BoolVar(&l.continueOnError, "continue-on-error", false, "count failed I/Os and go on")
 	f.BoolVar(&l.destroy, "destroy", false, "allow to overwrite the targets")
 	f.StringArrayVar(&l.destroySignature, "destroy-signature", nil, "overwrite `TARGET` although it carries a file system or other signature; repeatable")
@@ -125,6 +132,7 @@ func (l *loadFlags) plan(f *pflag.FlagSet, targets []string) (*plan.Plan, error)
 	}
 	p := &plan.Plan{
 		Schema: plan.Schema, Engine: l.engine, Direct: l.direct, CompleteMin: l.completeMin, Pin: l.pin, Seed: l.seed,
+		SQThreadPoll: l.sqpoll, HiPri: l.hipri, Grace: plan.Duration(l.grace),
 		ContinueOnError: l.continueOnError, Destroy: l.destroy,
 	}
 	if len(targets) == 0 {

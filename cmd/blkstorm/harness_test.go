@@ -245,18 +245,7 @@ func mount(t *testing.T, args ...string) string {
 	t.Helper()
 	dir := t.TempDir()
 	lab.Run(t, "mount", append(args, dir)...)
-	t.Cleanup(func() {
-		// The kernel takes an ended process's io_uring apart, and a loop off its file, a moment later.
-		var out []byte
-		var err error
-		for range 100 {
-			if out, err = exec.Command("umount", dir).CombinedOutput(); err == nil {
-				return
-			}
-			time.Sleep(50 * time.Millisecond)
-		}
-		t.Errorf("umount %s: %v: %s", dir, err, out)
-	})
+	t.Cleanup(func() { lab.Unmount(t, dir) })
 	return dir
 }
 

@@ -24,15 +24,23 @@ type progress struct {
 	last     time.Time
 	shown    int // length of the line on the terminal
 	now      func() time.Time
+	width    func() int // of the terminal, 0 when it is not known
 }
 
 // plainEvery is how often a log gets a line: often enough to see life, seldom enough to read.
 const plainEvery = 10 * time.Second
 
 func newProgress(w io.Writer, quiet bool) *progress {
-	p := &progress{w: w, quiet: quiet, every: plainEvery, now: time.Now}
+	p := &progress{w: w, quiet: quiet, every: plainEvery, now: time.Now, width: func() int { return 0 }}
 	if f, ok := w.(*os.File); ok {
 		p.terminal = term.IsTerminal(int(f.Fd()))
+		p.width = func() int {
+			width, _, err := term.GetSize(int(f.Fd()))
+			if err != nil {
+				return 0
+			}
+			return width
+		}
 	}
 	p.last = p.now()
 	return p
@@ -52,7 +60,8 @@ func (p *progress) row(point *plan.Point, in *result.Interval) {
 	if p.quiet {
 		return
 	}
-	if !p.terminal && p.now().Sub(p.last) < p.every {
+	// Rows come a moment after their end, now more, now less late: half a row is near enough.
+	if !p.terminal && p.now().Sub(p.last) < p.every-point.Interval.D()/2 {
 		return
 	}
 	p.last = p.now()
@@ -61,9 +70,13 @@ func (p *progress) row(point *plan.Point, in *result.Interval) {
 		fmt.Fprintln(p.w, line)
 		return
 	}
-	pad := max(p.shown-len(line), 0)
-	fmt.Fprintf(p.w, "\r%s%*s", line, pad, "")
-	p.shown = len(line)
+	text := []rune(line)
+	if width := p.width(); width > 0 && len(text) >= width {
+		text = text[:width-1] // a wrapped line cannot be renewed
+	}
+	pad := max(p.shown-len(text), 0)
+	fmt.Fprintf(p.w, "\r%s%*s", string(text), pad, "")
+	p.shown = len(text)
 }
 
 func rowText(point *plan.Point, in *result.Interval) string {

@@ -43,6 +43,9 @@ const (
 	opWrite      = 23 // 5.6
 )
 
+// featRWCurPos is IORING_FEAT_RW_CUR_POS, which came with the plain read and write operations (5.6).
+const featRWCurPos = 1 << 3
+
 const (
 	sqeFixedFile   = 1 << 0 // IOSQE_FIXED_FILE
 	sqNeedWakeup   = 1 << 0 // IORING_SQ_NEED_WAKEUP

@@ -15,6 +15,7 @@ type ring struct {
 	fd      int
 	enterFD uintptr // fd, or its registered index
 	flags   uint32  // of the set-up
+	feats   uint32  // features that the kernel says it has
 	enter   uintptr // flags of every enter call
 
 	sqHead, sqTail, sqFlags *uint32
@@ -75,7 +76,7 @@ func newRing(depth int, o Options) (*ring, error) {
 		var fd uintptr
 		fd, _, errno = syscall.Syscall(sysSetup, uintptr(depth), uintptr(unsafe.Pointer(&p)), 0)
 		if errno == 0 {
-			r := &ring{fd: int(fd), enterFD: fd, flags: p.flags}
+			r := &ring{fd: int(fd), enterFD: fd, flags: p.flags, feats: p.features}
 			if err := r.mapAll(&p); err != nil {
 				return nil, errors.Join(err, r.close())
 			}
@@ -150,11 +151,15 @@ func (r *ring) register(operation, arg uintptr, n int) (int, error) {
 	return int(got), nil
 }
 
-// supports asks which operations the kernel has.
+// supports asks which operations the kernel has. Where io_uring_register is forbidden the features
+// tell, which the set-up has answered.
 func (r *ring) supports(ops ...uint8) error {
 	p := new(probe)
 	if _, err := r.register(registerProbe, uintptr(unsafe.Pointer(p)), len(p.ops)); err != nil {
-		return fmt.Errorf("io_uring of this kernel is too old to be asked for its operations (before 5.6): %w", err)
+		if r.feats&featRWCurPos == 0 {
+			return fmt.Errorf("io_uring of this kernel is too old for plain reads and writes (before 5.6): %w", err)
+		}
+		return nil
 	}
 	for _, op := range ops {
 		if op > p.lastOp || p.ops[op].flags&opSupported == 0 {

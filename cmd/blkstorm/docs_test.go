@@ -1,0 +1,87 @@
+package main
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/spf13/pflag"
+
+	"blkstorm/execute"
+	"blkstorm/result"
+)
+
+// jsonKeys collects the keys of everything that a type can put into JSON.
+func jsonKeys(t reflect.Type, keys map[string]bool, seen map[reflect.Type]bool) {
+	switch t.Kind() {
+	case reflect.Pointer, reflect.Slice, reflect.Map, reflect.Array:
+		jsonKeys(t.Elem(), keys, seen)
+	case reflect.Struct:
+		if seen[t] || t.PkgPath() == "time" {
+			return
+		}
+		seen[t] = true
+		for i := range t.NumField() {
+			f := t.Field(i)
+			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+			if !f.IsExported() || name == "-" {
+				continue
+			}
+			if name != "" {
+				keys[name] = true
+			}
+			jsonKeys(f.Type, keys, seen)
+		}
+	}
+}
+
+// docs reads pages of the user guide.
+func docs(t *testing.T, names ...string) string {
+	t.Helper()
+	var all strings.Builder
+	for _, name := range names {
+		text, err := repoFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all.WriteString(text)
+	}
+	return all.String()
+}
+
+// Every key of the documents is in the guide.
+func TestGuideHasEveryKey(t *testing.T) {
+	guide := docs(t, "docs/run.md", "docs/devices.md")
+	keys := map[string]bool{}
+	for _, v := range []any{result.Doc{}, execute.Preview{}, deviceList{}} {
+		jsonKeys(reflect.TypeOf(v), keys, map[reflect.Type]bool{})
+	}
+	for key := range keys {
+		if !strings.Contains(guide, "`"+key+"`") {
+			t.Errorf("neither docs/run.md nor docs/devices.md has the key `%s`", key)
+		}
+	}
+}
+
+// Every option is in the README and in the guide, with its default.
+func TestGuideHasEveryOption(t *testing.T) {
+	a := &app{}
+	for _, page := range []string{"README.md", "docs/run.md"} {
+		text := docs(t, page)
+		a.runCommand().Flags().VisitAll(func(f *pflag.Flag) {
+			row := ""
+			for line := range strings.Lines(text) {
+				if strings.HasPrefix(line, "| `--"+f.Name+"`") || strings.HasPrefix(line, "| `--"+f.Name+" ") {
+					row = line
+				}
+			}
+			if row == "" {
+				t.Errorf("%s has no row for --%s", page, f.Name)
+			}
+			// Options that are off, empty or new each time have no default to show.
+			if d := f.DefValue; d != "" && d != "false" && d != "[]" && f.Name != "seed" && !strings.Contains(row, "`"+d+"`") {
+				t.Errorf("%s: the row of --%s lacks its default, %s: %s", page, f.Name, d, row)
+			}
+		})
+	}
+}
