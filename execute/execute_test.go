@@ -266,7 +266,12 @@ func TestTargetsOnce(t *testing.T) {
 	if err := os.Symlink(path, link); err != nil {
 		t.Fatal(err)
 	}
+	hard := path + ".hard"
+	if err := os.Link(path, hard); err != nil {
+		t.Fatal(err)
+	}
 	for want, other := range map[string]string{
+		"target " + hard + " is the same as " + path: hard,
 		"target " + path + " is given twice":         path,
 		"target " + link + " is the same as " + path: link,
 	} {

@@ -33,7 +33,6 @@ const ScratchBytes = 1 << 30
 // findTargets resolves and inspects every target; files that are to be made get the facts that they
 // will have.
 func (s *Session) findTargets() error {
-	seen := map[string]string{}
 	for i := range s.plan.Targets {
 		pt := &s.plan.Targets[i]
 		t, err := s.find(pt)
@@ -41,22 +40,49 @@ func (s *Session) findTargets() error {
 			return err
 		}
 		if pt.Spec != "" {
-			if other, found := seen[t.facts.Path]; found {
-				return twice(pt.Spec, other)
+			for _, other := range s.targets {
+				if err := distinct(t, other); err != nil {
+					return err
+				}
 			}
-			seen[t.facts.Path] = pt.Spec
 		}
 		s.targets = append(s.targets, t)
 	}
 	return nil
 }
 
-func twice(spec, other string) error {
-	what := "is given twice"
-	if spec != other {
-		what = "is the same as " + other
+// distinct says why two targets are the same, or parts of one another: the load on those blocks would
+// be that of both.
+func distinct(t, other *target) error {
+	spec, of := t.plan.Spec, other.plan.Spec
+	switch {
+	case spec == of:
+		return fmt.Errorf("target %s is given twice: each target can be given once; use --threads for more load", spec)
+	case t.facts.Path == other.facts.Path || sameFile(t, other):
+		return fmt.Errorf("target %s is the same as %s: each target can be given once; use --threads for more load", spec, of)
+	case isPart(t.facts, other.facts):
+		return fmt.Errorf("target %s is a part of %s, which is a target, too: give one of them", spec, of)
+	case isPart(other.facts, t.facts):
+		return fmt.Errorf("target %s is a part of %s, which is a target, too: give one of them", of, spec)
 	}
-	return fmt.Errorf("target %s %s: each target can be given once; use --threads for more load", spec, what)
+	return nil
+}
+
+// sameFile finds hard links of one file, and two nodes of one device.
+func sameFile(t, other *target) bool {
+	if t.facts.Device != "" {
+		return t.facts.Device == other.facts.Device
+	}
+	one, err := os.Stat(t.openPath)
+	if err != nil {
+		return false // yet to be made
+	}
+	two, err := os.Stat(other.openPath)
+	return err == nil && os.SameFile(one, two)
+}
+
+func isPart(part, whole *device.Facts) bool {
+	return part.Kind == "partition" && whole.Kind != device.KindFile && part.Disk == whole.Name
 }
 
 func (s *Session) find(pt *plan.Target) (*target, error) {

@@ -177,7 +177,8 @@ func shortWindow(in *Input) *Warning {
 		return nil
 	}
 	for _, p := range in.Percentiles {
-		if beyond := float64(in.IOs) * (100 - p) / 100; p < 100 && beyond < beyondPercentile {
+		beyond := float64(in.IOs) * (100 - p) / 100
+		if p < 100 && beyond < beyondPercentile-1e-6 { // 100 - 99.9 is a little below 0.1
 			return &Warning{
 				Code:    "window_too_short",
 				Message: fmt.Sprintf("%d I/Os are too few for percentile %g: only %.1f lie above it", in.IOs, p, beyond),

@@ -87,6 +87,8 @@ func TestGuardMountedPartition(t *testing.T) {
 	if _, err := os.Stat(part); err != nil {
 		lab.Run(t, "partx", "-a", dev) // a kernel without partition parsers still takes them from user space
 	}
+	blkstorm(t, "run", dev, part).want(t, exitUsage, "target "+part+" is a part of "+dev)
+	blkstorm(t, "run", part, dev).want(t, exitUsage, "target "+part+" is a part of "+dev)
 	lab.Run(t, "mkfs.ext4", "-q", "-F", part)
 	mount(t, "-o", "ro", part)
 	guarded{path: dev, content: backing, codes: []string{device.CodeMounted, device.CodeSignature}}.check(t)

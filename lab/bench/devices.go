@@ -8,7 +8,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"time"
+
+	"blkstorm/lab"
 )
 
 // devices are what the rows run on.
@@ -37,7 +38,7 @@ func makeDevices() (d devices, remove func() error, err error) {
 	if err != nil {
 		return d, remove, err
 	}
-	undo = append(undo, func() error { return removeZram(zram) })
+	undo = append(undo, func() error { return lab.RemoveZram(filepath.Base(zram)) })
 	dir, err := os.MkdirTemp("", "blkstorm-bench-")
 	if err != nil {
 		return d, remove, err
@@ -95,21 +96,9 @@ func addZram() (string, error) {
 	}
 	name := "zram" + strings.TrimSpace(string(number))
 	if err := os.WriteFile("/sys/block/"+name+"/disksize", []byte(fmt.Sprint(deviceBytes)), 0); err != nil {
-		return "", errors.Join(fmt.Errorf("sizing %s: %w", name, err), removeZram("/dev/"+name))
+		return "", errors.Join(fmt.Errorf("sizing %s: %w", name, err), lab.RemoveZram(name))
 	}
 	return "/dev/" + name, nil
-}
-
-func removeZram(dev string) error {
-	name := filepath.Base(dev)
-	var err error
-	for range 50 { // udev or a closing descriptor may hold it for a moment
-		if err = os.WriteFile("/sys/block/"+name+"/reset", []byte("1"), 0); err == nil {
-			return os.WriteFile("/sys/class/zram-control/hot_remove", []byte(strings.TrimPrefix(name, "zram")), 0)
-		}
-		time.Sleep(100 * time.Millisecond)
-	}
-	return err
 }
 
 func command(name string, args ...string) error {
