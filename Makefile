@@ -2,7 +2,8 @@
 # make demo    build, run the main job on a scratch file, show the result
 # make test    all tests; as root also those on loop devices
 # make lint    formatting, vet, staticcheck
-# make bench   Go benchmarks of the parts that every I/O passes
+# make bench   as root: CPU per I/O beside the installed fio; and Go benchmarks of what every I/O
+#              passes (make gobench: those alone, no root)
 
 export CGO_ENABLED = 0
 
@@ -12,9 +13,9 @@ GOFILES := $(shell find . -name '*.go' -not -path './bin/*')
 bin/blkstorm: $(GOFILES) go.mod go.sum Makefile
 	go build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o $@ ./cmd/blkstorm
 
-.PHONY: demo test lint bench clean
+.PHONY: demo test lint bench gobench clean
 demo: bin/blkstorm
-	bin/blkstorm run --rw randrw --read-pct 70 --bs 8k --threads 4 --iodepth 1 --ramp 2s --runtime 10s
+	bin/blkstorm run --rw randrw --read-pct 70 --bs 8k --threads 2 --iodepth 16 --ramp 2s --runtime 10s
 
 test: bin/blkstorm
 	go test ./...
@@ -24,8 +25,11 @@ lint:
 	go vet ./...
 	go tool staticcheck ./...
 
-bench:
-	go test -run '^$$' -bench . ./histogram ./workload ./runner
+bench: bin/blkstorm gobench
+	go run ./lab/bench
+
+gobench:
+	go test -run '^$$' -bench . ./histogram ./workload ./host ./ioengine/uring ./runner
 
 clean:
 	rm -rf bin

@@ -26,6 +26,7 @@ func (s *Session) judge(p *plan.Point, r *result.Point) []verdict.Warning {
 	for _, f := range r.Fallback {
 		in.Fallback = append(in.Fallback, f.Engine+" could not be: "+f.Reason)
 	}
+	in.Max, in.DrainedMax = time.Duration(r.Total.Latency.Max), time.Duration(r.DrainedMaxNS)
 	in.EngineNotes = r.EngineNotes
 	in.Percentiles = s.trusted()
 	in.UnwrittenShare, in.UnwrittenPath = s.unwritten(p)

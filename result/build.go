@@ -121,7 +121,7 @@ func (b *Builder) Finish(res *runner.Result, seed uint64) (*Point, error) {
 		Label: b.point.Label, Phase: b.phase, Threads: first.Threads, IODepth: first.IODepth,
 		Started: res.WindowStart.UTC(), WindowS: seconds(res.Window), RampS: seconds(b.point.Ramp.D()),
 		Completed: res.Completed, Interrupted: res.Interrupted, Seed: seed,
-		RampIOs: res.RampIOs, Faults: res.Faults, InFlight: b.peak, CPU: res.CPU, Process: process(res),
+		RampIOs: res.RampIOs, DrainedMaxNS: int64(res.DrainedMax), Faults: res.Faults, InFlight: b.peak, CPU: res.CPU, Process: process(res),
 		Intervals: b.intervals, RampIntervals: b.ramp,
 		PerThread: []Thread{}, Errors: []IOError{}, Stuck: []Stuck{}, Warnings: []verdict.Warning{},
 	}

@@ -55,16 +55,18 @@ type Point struct {
 	Seed        uint64              `json:"seed"`
 	// Issued counts everything handed to the kernel since the point began: the I/Os of the ramp,
 	// those of the window, what completed after it, what failed, fell short or got stuck.
-	Issued   Issued `json:"issued"`
-	RampIOs  uint64 `json:"ramp_ios"`    // completed in the ramp: in no other figure
-	Drained  uint64 `json:"drained_ios"` // completed after the window closed: in no other figure
-	Faults   uint64 `json:"faults"`      // failed or short since the point began, ramp included
-	Total    *Stat  `json:"total"`
-	Read     *Stat  `json:"read"`
-	Write    *Stat  `json:"write"`
-	Trim     *Stat  `json:"trim"`
-	Sync     *Stat  `json:"sync"`
-	InFlight int64  `json:"inflight_max"` // the most I/Os in flight at once, over all threads
+	Issued  Issued `json:"issued"`
+	RampIOs uint64 `json:"ramp_ios"`    // completed in the ramp: in no other figure
+	Drained uint64 `json:"drained_ios"` // completed after the window closed: in no other figure
+	Faults  uint64 `json:"faults"`      // failed or short since the point began, also outside the window
+	// DrainedMaxNS is the longest latency among the drained: it is in no other figure.
+	DrainedMaxNS int64 `json:"drained_max_ns"`
+	Total        *Stat `json:"total"`
+	Read         *Stat `json:"read"`
+	Write        *Stat `json:"write"`
+	Trim         *Stat `json:"trim"`
+	Sync         *Stat `json:"sync"`
+	InFlight     int64 `json:"inflight_max"` // the most I/Os in flight at once, over all threads
 
 	Streams       []*Stream         `json:"streams"`
 	Targets       []*Target         `json:"targets"`

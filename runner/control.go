@@ -217,6 +217,8 @@ func (c *control) close() {
 			Peak: th.peak, Issued: th.issued, Drained: th.drained,
 		})
 		res.Errors = append(res.Errors, th.errs...)
+		res.Faults += th.late
+		res.DrainedMax = max(res.DrainedMax, time.Duration(th.slowest))
 		if th.failed != nil && res.Failed == nil {
 			res.Failed = th.failed
 		}

@@ -117,8 +117,9 @@ type Result struct {
 	Cells       []Cell        // the window only
 	RampIOs     uint64
 	Threads     []Thread
-	Errors      []IOError // the first ones, in order of time
-	Faults      uint64    // all errors and short transfers, ramp included
+	Errors      []IOError     // the first ones, in order of time
+	Faults      uint64        // all errors and short transfers, also those outside the window
+	DrainedMax  time.Duration // the longest latency of an I/O that completed after the window
 	Stuck       []Stuck
 	Failed      error // an engine itself failed
 	Health      Health

@@ -577,3 +577,36 @@ func TestRunRestoresGOMAXPROCS(t *testing.T) {
 		t.Errorf("GOMAXPROCS %d before, %d after", before, after)
 	}
 }
+
+func BenchmarkClock(b *testing.B) {
+	c := newClock()
+	var sum int64
+	for b.Loop() {
+		sum += c.now()
+	}
+	_ = sum
+}
+
+// What fails or stalls after the window's end is in no figure of the window, and still told.
+func TestFaultsAfterTheWindow(t *testing.T) {
+	d := driver(func(e *scripted, submit []uint32, _ int, done []ioengine.Completion) (int, int, error) {
+		n := e.complete(submit, done)
+		if e.turn == 5 {
+			time.Sleep(300 * time.Millisecond) // into the time after the window
+			done[0].Res = -int32(syscall.EIO)
+		} else {
+			time.Sleep(time.Millisecond)
+		}
+		return len(submit), n, nil
+	})
+	r, g := run1(t, Config{
+		Point: point(0, 100*time.Millisecond, 50*time.Millisecond, stream("randread", 1, 2)), Targets: []Target{nowhere(1 << 30)}, Driver: d,
+	})
+	checkSums(t, g, r)
+	if r.Faults != 1 || len(r.Errors) != 1 || r.Cells[0].Ops[op.Read].Errors != 0 || r.Errors[0].Errno != syscall.EIO {
+		t.Errorf("faults %d, kept %+v, errors of the window %d", r.Faults, r.Errors, r.Cells[0].Ops[op.Read].Errors)
+	}
+	if r.DrainedMax < 300*time.Millisecond || r.Threads[0].Drained != 1 {
+		t.Errorf("the slowest of %d drained took %v", r.Threads[0].Drained, r.DrainedMax)
+	}
+}

@@ -58,6 +58,8 @@ type thread struct {
 
 	issued  [op.Count]uint64
 	drained uint64 // completed after the window closed
+	slowest int64  // the longest latency among them, in ns
+	late    uint64 // failed or fell short after the window closed
 	errs    []IOError
 	failed  error // the engine itself failed
 
@@ -188,7 +190,7 @@ func (th *thread) reap(now int64, batch []ioengine.Completion) {
 		th.free = append(th.free, th.pending...)
 		th.pending = th.pending[:0]
 		for i := range batch {
-			th.drain(&batch[i])
+			th.drain(&batch[i], now)
 		}
 		return
 	}
@@ -209,32 +211,47 @@ func (th *thread) reap(now int64, batch []ioengine.Completion) {
 	}
 }
 
-// drain takes back a slot after the window.
-func (th *thread) drain(c *ioengine.Completion) {
-	th.drained++
+// drain takes back a slot after the window. It is no I/O of the window, but a failure is still told,
+// and so is one that took longer than all that were measured.
+func (th *thread) drain(c *ioengine.Completion, now int64) {
+	io := &th.slots[c.Slot]
+	if int(c.Res) == len(io.Buf) {
+		th.drained++
+		th.slowest = max(th.slowest, now-th.starts[c.Slot])
+	} else {
+		th.late++
+		th.keep(io, c.Res, now)
+	}
 	th.free = append(th.free, c.Slot)
 }
 
 // fault counts an I/O that failed or moved too few bytes: neither is an I/O in any statistic. A
 // vanished device answers every read with 0 bytes at once, so a short transfer is as bad as an error.
 func (th *thread) fault(io *ioengine.IO, res int32, counts *counts, now int64) {
-	kept := IOError{
-		Op: io.Op, Offset: io.Offset, Length: int64(len(io.Buf)), Target: th.target, At: time.Duration(now - th.run.schedule.window),
-	}
 	if res < 0 {
 		counts.errors++
-		kept.Errno = syscall.Errno(-res)
 	} else {
 		counts.short++
-		kept.Got = int64(res)
 	}
-	if len(th.errs) < cap(th.errs) {
-		th.errs = append(th.errs, kept)
-	}
+	th.keep(io, res, now)
 	if !th.run.cfg.ContinueOnError {
 		th.stopping = true
 		th.run.stop()
 	}
+}
+
+// keep notes the details of a failed or short I/O, of the first ones only.
+func (th *thread) keep(io *ioengine.IO, res int32, now int64) {
+	if len(th.errs) == cap(th.errs) {
+		return
+	}
+	e := IOError{Op: io.Op, Offset: io.Offset, Length: int64(len(io.Buf)), Target: th.target, At: time.Duration(now - th.run.schedule.window)}
+	if res < 0 {
+		e.Errno = syscall.Errno(-res)
+	} else {
+		e.Got = int64(res)
+	}
+	th.errs = append(th.errs, e)
 }
 
 // rotate retires the active slice and opens the one of the row in which now lies. Rows that were

@@ -23,6 +23,7 @@ type Input struct {
 	Faults           uint64 // errors and short transfers, ramp included
 	FirstError       string
 	Clamped          uint64
+	Max, DrainedMax  time.Duration // longest latency in the window, and of what completed after it
 	Stuck            int
 	Percentiles      []float64 // those that must be trustworthy, ascending
 	Fallback         []string  // "io_uring: why it was passed over"
@@ -38,7 +39,7 @@ func Judge(in *Input) []Warning {
 	var out []Warning
 	for _, rule := range []func(*Input) *Warning{
 		hung, faults, partial, dry, unwritten, cached, cpuBound, steal, clock, descheduled, tooDeep, depth, inSubmit,
-		kernelWorkers, fallback, degraded, shortWindow, clamped, empty,
+		kernelWorkers, slowAfter, fallback, degraded, shortWindow, clamped, empty,
 	} {
 		if w := rule(in); w != nil {
 			out = append(out, *w)

@@ -37,6 +37,7 @@ const (
 	clockSlowNS      = 200  // a stamp per batch then costs as much as all else
 	clockCoarseNS    = 2000 // 1 % of a 200 us latency
 	inSubmitPct      = 90
+	slowAfterWindow  = time.Second
 	unwrittenShare   = 0.01
 	beyondPercentile = 10 // I/Os that must lie above a percentile to make it one
 )
@@ -145,6 +146,18 @@ func unwritten(in *Input) *Warning {
 		Code:    "unwritten_blocks",
 		Message: fmt.Sprintf("%.0f %% of the range on %s was never written: reads there move no data", 100*in.UnwrittenShare, in.UnwrittenPath),
 		Advice:  "fill the target once before reading it, for example with --rw write --bs 1m --destroy",
+	}
+}
+
+// slowAfter finds a stall that the window's end hides: I/Os count where they complete.
+func slowAfter(in *Input) *Warning {
+	if in.DrainedMax < slowAfterWindow || in.DrainedMax <= in.Max {
+		return nil
+	}
+	return &Warning{
+		Code:    "slow_after_window",
+		Message: fmt.Sprintf("an I/O of the window took %v and completed after its end; the maximum shown, %v, does not have it", in.DrainedMax.Round(time.Millisecond), in.Max.Round(time.Microsecond)),
+		Advice:  "the device stalled at the end of the window: measure longer",
 	}
 }
 

@@ -26,6 +26,7 @@ func TestRulesOfTheMachine(t *testing.T) {
 		{"completes_in_submit", func(in *Input) { in.Machine.InSubmitPct, in.Engine = 99, "libaio" }, []string{"99 %", "engine libaio", "synchronous"}},
 		{"kernel_workers", func(in *Input) { in.Machine.KernelWorkers = 2 }, []string{"2 worker threads", "--engine libaio"}},
 		{"unwritten_blocks", func(in *Input) { in.UnwrittenShare, in.UnwrittenPath = 0.4, "/dev/loop1" }, []string{"40 %", "/dev/loop1", "never written"}},
+		{"slow_after_window", func(in *Input) { in.Max, in.DrainedMax = 20*time.Millisecond, 3*time.Second }, []string{"took 3s", "maximum shown, 20ms"}},
 		{"engine_fallback", func(in *Input) { in.Fallback = []string{"io_uring could not be: EPERM"} }, []string{"io_uring could not be: EPERM"}},
 		{"engine_degraded", func(in *Input) { in.EngineNotes = []string{"without registered buffers: no memory"} }, []string{"without registered buffers"}},
 		{"window_too_short", func(in *Input) { in.Percentiles, in.IOs = []float64{50, 99, 99.9}, 9_000 }, []string{"percentile 99.9", "only 9.0 lie above"}},
@@ -60,6 +61,7 @@ func TestRulesStaySilent(t *testing.T) {
 		"a fast device at times":        func(in *Input) { in.Machine.InSubmitPct = 50 },
 		"a synchronous engine":          func(in *Input) { in.Machine.InSubmitPct, in.Synchronous = 100, true },
 		"depth 1":                       func(in *Input) { in.Machine.InSubmitPct, in.IODepth, in.IODepthEffective = 100, 1, 1 },
+		"as slow after as within":       func(in *Input) { in.Max, in.DrainedMax = 3*time.Second, 2*time.Second },
 		"just enough I/Os":              func(in *Input) { in.Percentiles, in.IOs = []float64{99.9}, 10_000 },
 		"the maximum as percentile 100": func(in *Input) { in.Percentiles, in.IOs = []float64{100}, 10 },
 	} {
