@@ -1,0 +1,237 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"syscall"
+	"testing"
+	"time"
+
+	"blkstorm/ioengine"
+	"blkstorm/ioengine/null"
+	"blkstorm/op"
+)
+
+// A device of known latency: the recorded service time is what the engine took, and no row is lost
+// while the device takes longer than an interval.
+func TestLatencyAndZeroRows(t *testing.T) {
+	d := driver(func(e *scripted, submit []uint32, _ int, done []ioengine.Completion) (int, int, error) {
+		time.Sleep(230 * time.Millisecond)
+		return len(submit), e.complete(submit, done), nil
+	})
+	r, g := run1(t, Config{
+		Point: point(0, time.Second, 50*time.Millisecond, stream("randread", 1, 2)), Targets: []Target{nowhere(1 << 30)}, Driver: d,
+	})
+	checkSums(t, g, r)
+	if len(g.rows) != 20 {
+		t.Errorf("%d rows of 20", len(g.rows))
+	}
+	latency := &r.Cells[0].Ops[op.Read].Latency
+	if latency.Count() != 8 || latency.Min() < 230e6 || latency.Max() > 330e6 {
+		t.Errorf("%d I/Os, %d to %d ns; the device takes 230 ms and answers 4 batches of 2 in the window", latency.Count(), latency.Min(), latency.Max())
+	}
+}
+
+// Rows go on, live, while one thread waits for the device.
+func TestRowsGoOnWhileTheDeviceIsSilent(t *testing.T) {
+	d := driver(func(e *scripted, submit []uint32, _ int, done []ioengine.Completion) (int, int, error) {
+		if e.turn == 3 {
+			time.Sleep(600 * time.Millisecond)
+		} else {
+			time.Sleep(time.Millisecond)
+		}
+		return len(submit), e.complete(submit, done), nil
+	})
+	began := time.Now()
+	g := &gathered{}
+	third := time.Duration(0)
+	r, err := Run(context.Background(), Config{
+		Point: point(0, time.Second, 100*time.Millisecond, stream("randread", 1, 1)), Targets: []Target{nowhere(1 << 30)}, Driver: d,
+		Rows: func(row *Row) {
+			g.row(row)
+			if row.Index == 2 {
+				third = time.Since(began)
+			}
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkSums(t, g, r)
+	if third == 0 || third > 450*time.Millisecond {
+		t.Errorf("the row that ended at 0.3 s, in the middle of a silence until 0.6 s, came at %v", third)
+	}
+	if g.rows[3].InFlight != 1 {
+		t.Errorf("a silent row shows %d in flight", g.rows[3].InFlight)
+	}
+}
+
+// A device that never answers: the result comes at runtime + grace, with what is stuck.
+func TestHungDevice(t *testing.T) {
+	release := make(chan struct{})
+	defer close(release)
+	d := driver(func(e *scripted, submit []uint32, _ int, done []ioengine.Completion) (int, int, error) {
+		if e.turn > 10 {
+			<-release
+		}
+		return len(submit), e.complete(submit, done), nil
+	})
+	g := &gathered{}
+	began := time.Now()
+	r, err := Run(context.Background(), Config{
+		Point: point(0, 500*time.Millisecond, 100*time.Millisecond, stream("randread", 2, 3)), Targets: []Target{nowhere(1 << 30)},
+		Driver: d, Rows: g.row, Grace: 300 * time.Millisecond,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if took := time.Since(began); took < 800*time.Millisecond || took > 1500*time.Millisecond {
+		t.Errorf("returned after %v, runtime + grace is 0.8 s", took)
+	}
+	if len(r.Stuck) != 6 || r.Completed {
+		t.Fatalf("stuck %+v, completed %v; 2 threads hang with 3 I/Os each", r.Stuck, r.Completed)
+	}
+	for _, s := range r.Stuck {
+		if s.Age < 700*time.Millisecond || s.Age > 1500*time.Millisecond || s.Length != 4096 {
+			t.Errorf("stuck %+v", s)
+		}
+	}
+	if len(g.rows) != 5 {
+		t.Errorf("%d rows of 5", len(g.rows))
+	}
+	checkSums(t, g, r)
+	var window uint64
+	for i := range g.ios {
+		window += g.ios[i]
+	}
+	if window != 2*10*3 {
+		t.Errorf("completed %d, want 60", window)
+	}
+}
+
+func TestErrorsStopThePoint(t *testing.T) {
+	fail := driver(func(e *scripted, submit []uint32, _ int, done []ioengine.Completion) (int, int, error) {
+		n := e.complete(submit, done)
+		if e.turn == 5 {
+			done[0].Res = -int32(syscall.EIO)
+			done[1].Res = 512
+		}
+		return len(submit), n, nil
+	})
+	r, g := run1(t, Config{
+		Point: point(0, time.Minute, time.Second, stream("randread", 1, 8)), Targets: []Target{nowhere(1 << 30)}, Driver: fail,
+	})
+	checkSums(t, g, r)
+	if r.Completed || r.Interrupted || r.Faults != 2 || len(r.Errors) != 2 {
+		t.Fatalf("completed %v, faults %d, errors %+v", r.Completed, r.Faults, r.Errors)
+	}
+	stat := &r.Cells[0].Ops[op.Read]
+	if stat.Errors != 1 || stat.Short != 1 {
+		t.Errorf("errors %d, short %d", stat.Errors, stat.Short)
+	}
+	if got := r.Errors[0].Reason(); got != "EIO (5): input/output error" {
+		t.Errorf("reason %q", got)
+	}
+	if got := r.Errors[1].Reason(); got != "short transfer: 512 of 4096 bytes" {
+		t.Errorf("reason %q", got)
+	}
+}
+
+func TestContinueOnErrorCountsAndKeepsTheFirst(t *testing.T) {
+	fail := driver(func(e *scripted, submit []uint32, _ int, done []ioengine.Completion) (int, int, error) {
+		time.Sleep(time.Millisecond)
+		n := e.complete(submit, done)
+		if e.turn%2 == 0 {
+			done[0].Res = 0 // what a vanished device answers
+		}
+		return len(submit), n, nil
+	})
+	r, g := run1(t, Config{
+		Point: point(0, 500*time.Millisecond, 100*time.Millisecond, stream("randread", 1, 4)), Targets: []Target{nowhere(1 << 30)},
+		Driver: fail, ContinueOnError: true,
+	})
+	checkSums(t, g, r)
+	if !r.Completed || r.Faults < 50 || len(r.Errors) != 10 {
+		t.Errorf("completed %v, faults %d, kept %d", r.Completed, r.Faults, len(r.Errors))
+	}
+	stat := &r.Cells[0].Ops[op.Read]
+	if stat.Bytes != 4096*stat.Latency.Count() {
+		t.Errorf("%d bytes in %d I/Os", stat.Bytes, stat.Latency.Count())
+	}
+}
+
+func TestEngineFailure(t *testing.T) {
+	broken := errors.New("ring is gone")
+	d := driver(func(e *scripted, submit []uint32, _ int, done []ioengine.Completion) (int, int, error) {
+		if e.turn == 3 {
+			return 0, 0, broken
+		}
+		return len(submit), e.complete(submit, done), nil
+	})
+	r, _ := run1(t, Config{
+		Point: point(0, time.Minute, time.Second, stream("randread", 1, 1)), Targets: []Target{nowhere(1 << 30)}, Driver: d,
+	})
+	if !errors.Is(r.Failed, broken) || r.Completed {
+		t.Errorf("failed %v, completed %v", r.Failed, r.Completed)
+	}
+}
+
+// An engine that takes only a part of what it is given, and returns early from waits, as
+// io_uring_enter does on a signal: nothing is lost, and the depth is kept.
+func TestShortSubmitsAndEarlyReturns(t *testing.T) {
+	d := driver(func(e *scripted, submit []uint32, _ int, done []ioengine.Completion) (int, int, error) {
+		taken := min(len(submit), 1+e.turn%3)
+		e.held = append(e.held, submit[:taken]...)
+		if e.turn%5 == 0 {
+			return taken, 0, nil
+		}
+		n := e.complete(e.held[:(len(e.held)+1)/2], done)
+		e.held = e.held[n:]
+		return taken, n, nil
+	})
+	r, g := run1(t, Config{
+		Point: point(0, 300*time.Millisecond, 100*time.Millisecond, stream("randrw", 2, 16)), Targets: []Target{nowhere(1 << 30)}, Driver: d,
+	})
+	checkSums(t, g, r)
+	checkMix(t, r, 70)
+	if !r.Completed {
+		t.Error("not completed")
+	}
+}
+
+func TestOpenFailureIssuesNothing(t *testing.T) {
+	no := errors.New("no such luck")
+	target := nowhere(1 << 30)
+	opened := 0
+	target.Open = func() (Descriptor, error) { opened++; return nil, no }
+	_, err := Run(context.Background(), Config{
+		Point: point(0, time.Second, time.Second, stream("randread", 1, 1)), Targets: []Target{target}, Driver: &null.Driver,
+	})
+	if !errors.Is(err, no) || opened != 1 {
+		t.Errorf("error %v, opened %d times", err, opened)
+	}
+}
+
+// What fails or stalls after the window's end is in no figure of the window, and still told.
+func TestFaultsAfterTheWindow(t *testing.T) {
+	d := driver(func(e *scripted, submit []uint32, _ int, done []ioengine.Completion) (int, int, error) {
+		n := e.complete(submit, done)
+		if e.turn == 5 {
+			time.Sleep(300 * time.Millisecond) // into the time after the window
+			done[0].Res = -int32(syscall.EIO)
+		} else {
+			time.Sleep(time.Millisecond)
+		}
+		return len(submit), n, nil
+	})
+	r, g := run1(t, Config{
+		Point: point(0, 100*time.Millisecond, 50*time.Millisecond, stream("randread", 1, 2)), Targets: []Target{nowhere(1 << 30)}, Driver: d,
+	})
+	checkSums(t, g, r)
+	if r.Faults != 1 || len(r.Errors) != 1 || r.Cells[0].Ops[op.Read].Errors != 0 || r.Errors[0].Errno != syscall.EIO {
+		t.Errorf("faults %d, kept %+v, errors of the window %d", r.Faults, r.Errors, r.Cells[0].Ops[op.Read].Errors)
+	}
+	if r.DrainedMax < 300*time.Millisecond || r.Threads[0].Drained != 1 {
+		t.Errorf("the slowest of %d drained took %v", r.Threads[0].Drained, r.DrainedMax)
+	}
+}
