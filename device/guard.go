@@ -181,7 +181,11 @@ func (r Roots) probe(f *Facts, signatures bool) (found, error) {
 func signatureRefusal(path string, list []Signature) Refusal {
 	names := make([]string, len(list))
 	for i, s := range list {
-		names[i] = fmt.Sprintf("%s %s at byte %d", s.Kind, s.Name, s.Offset)
+		name := s.Kind + " " + s.Name
+		if strings.HasPrefix(s.Name, s.Kind) {
+			name = s.Name // "swap", "swap v0"
+		}
+		names[i] = fmt.Sprintf("%s at byte %d", name, s.Offset)
 	}
 	return Refusal{
 		Code:   CodeSignature,

@@ -10,18 +10,19 @@ import (
 // One per thread; it is not safe for concurrent use.
 type Data struct {
 	state uint64
-	zones [3]zone
+	zones [6]zone
 }
 
 // zone is a byte range of the target in which headers lie.
 type zone struct{ start, end int64 }
 
-// Where short magic numbers lie that random bytes could hit by chance: within the first 128 KiB, at
-// 1 MiB (VMFS) and within the last 136 KiB (md 0.90 lies up to 128 KiB before the end, DRBD, DDF and
-// a GPT's backup closer to it). Magics elsewhere have 8 bytes and more: chance does not make them.
+// Where short magic numbers lie that random bytes could hit by chance: within the first 264 KiB (UFS
+// looks at 256 KiB), at 1, 2, 18 and 19 MiB (VMFS), and within the last 136 KiB (md 0.90 lies up to
+// 128 KiB before the end, the metadata of DRBD and of RAID firmware closer to it). Magics elsewhere
+// have 6 bytes and more: chance does not make them. The guard's tests hold this to the guard's table.
 const (
-	headZone = 128 << 10
-	vmfsZone = 1 << 20
+	headZone = 264 << 10
+	vmfsZone = 8 << 10 // at each of the places
 	tailZone = 136 << 10
 )
 
@@ -29,7 +30,10 @@ const (
 func NewData(seed uint64, thread int, size int64) *Data {
 	return &Data{
 		state: Mix(Mix(seed) + uint64(thread)),
-		zones: [3]zone{{0, headZone}, {vmfsZone, vmfsZone + 8<<10}, {size - tailZone, size}},
+		zones: [6]zone{
+			{0, headZone}, {1 << 20, 1<<20 + vmfsZone}, {2 << 20, 2<<20 + vmfsZone},
+			{18 << 20, 18<<20 + vmfsZone}, {19 << 20, 19<<20 + vmfsZone}, {size - tailZone, size},
+		},
 	}
 }
 
@@ -67,10 +71,10 @@ func fillRandom(buf []byte, state uint64) uint64 {
 	return state
 }
 
-// disarm sets the top bit of every byte. Every magic number of the guard's table has a byte below
-// 0x80, be it a letter or a digit (an MBR's 55 AA, ext's 53 EF), so none can appear.
+// disarm brings every byte into 0x80 to 0xbf. Every magic number has a byte outside: a letter or a
+// small number (an MBR's 55 AA, ext's 53 EF), or one above (EBCDIC, erofs), so none can appear.
 func disarm(buf []byte) {
 	for i := range buf {
-		buf[i] |= 0x80
+		buf[i] = buf[i]&0x3f | 0x80
 	}
 }

@@ -113,12 +113,13 @@ func (l load) fioWith(o *options, name string, more ...string) tool {
 	}}
 }
 
-var tioIOPS = regexp.MustCompile(`Maximum IOPS=(\d+)(K?)`)
+var tioIOPS = regexp.MustCompile(`(?m)^IOPS=([0-9.]+)([KM]?),`)
 
 // tio is t/io_uring with the same batches as ours and latency recording left off, as is its default.
 func (l load) tio(o *options) tool {
 	return tool{name: "t/io_uring", run: func(ctx context.Context, runtime time.Duration) (sample, error) {
-		seconds := max(int(runtime.Seconds()), 1)
+		// It knows whole seconds, and says its rate once a second, the last one apart.
+		seconds := max(int(runtime.Seconds()), 1) + 1
 		args := []string{"-b4096", fmt.Sprintf("-d%d", l.depth), fmt.Sprintf("-s%d", l.depth), "-c1", fmt.Sprintf("-n%d", l.threads),
 			fmt.Sprintf("-r%d", seconds), "-p0", "-R1", "-X1", "-O1"}
 		if l.engine == "libaio" {
@@ -126,22 +127,24 @@ func (l load) tio(o *options) tool {
 		} else {
 			args = append(args, "-a0", "-B1", "-F1")
 		}
+		began := time.Now()
 		out, usage, err := execute(ctx, o.tioUring, append(args, l.dev)...)
 		if err != nil {
 			return sample{}, err
 		}
-		m := tioIOPS.FindSubmatch(out)
-		if m == nil {
+		lines := tioIOPS.FindAllSubmatch(out, -1)
+		if lines == nil {
 			return sample{}, fmt.Errorf("t/io_uring said no IOPS: %s", out)
 		}
-		iops, err := strconv.ParseFloat(string(m[1]), 64)
-		if err != nil {
-			return sample{}, err
+		var sum float64
+		for _, m := range lines {
+			iops, err := strconv.ParseFloat(string(m[1]), 64)
+			if err != nil {
+				return sample{}, err
+			}
+			sum += iops * map[string]float64{"": 1, "K": 1e3, "M": 1e6}[string(m[2])]
 		}
-		if len(m[2]) > 0 {
-			iops *= 1000
-		}
-		usage.ios = iops * float64(seconds)
+		usage.ios = sum / float64(len(lines)) * time.Since(began).Seconds()
 		return usage, nil
 	}}
 }
