@@ -17,7 +17,7 @@ func (s *Session) judge(p *plan.Point, r *result.Point) []verdict.Warning {
 		Engine: r.EngineName, Dry: s.driver.Dry, Synchronous: s.driver.MaxDepth == 1, Buffered: !s.plan.Direct && !s.driver.Dry,
 		Threads: r.Threads, IODepth: r.IODepth, IODepthEffective: r.IODepthEffective,
 		Completed: r.Completed, Interrupted: r.Interrupted, Window: time.Duration(r.WindowS * float64(time.Second)), Planned: p.Runtime.D(),
-		IOs: r.Total.IOs, Errors: r.Total.Errors, Short: r.Total.Short, Faults: r.Faults, Clamped: r.Total.Latency.Clamped, Stuck: len(r.Stuck),
+		IOs: r.Total.IOs, Errors: r.Total.Errors, Short: r.Total.Short + r.Total.Zero, Faults: r.Faults, Clamped: r.Total.Latency.Clamped, Stuck: len(r.Stuck),
 	}
 	if len(r.Errors) > 0 {
 		e := &r.Errors[0]

@@ -94,7 +94,7 @@ func intervalStats(ops *[op.Count]runner.Stat) (read, write, trim IntervalStat) 
 func intervalStat(s *runner.Stat) IntervalStat {
 	h := &s.Latency
 	return IntervalStat{
-		IOs: h.Count(), Bytes: s.Bytes, Errors: s.Errors, Short: s.Short,
+		IOs: h.Count(), Bytes: s.Bytes, Errors: s.Errors, Short: s.Short, Zero: s.Zero,
 		Mean: round(h.Mean()), StdDev: round(h.StdDev()), Min: h.Min(), Max: h.Max(),
 		P50: h.Percentile(50), P95: h.Percentile(95), P99: h.Percentile(99),
 	}
@@ -209,7 +209,7 @@ func (m *maker) five(ops *[op.Count]runner.Stat) (total, read, write, trim, sync
 }
 
 func (m *maker) stat(s *runner.Stat) *Stat {
-	out := &Stat{IOs: s.Latency.Count(), Bytes: s.Bytes, Errors: s.Errors, Short: s.Short, Latency: m.latency(&s.Latency)}
+	out := &Stat{IOs: s.Latency.Count(), Bytes: s.Bytes, Errors: s.Errors, Short: s.Short, Zero: s.Zero, Latency: m.latency(&s.Latency)}
 	if m.window > 0 {
 		out.IOPS = float64(out.IOs) / m.window.Seconds()
 		out.BytesPerS = float64(out.Bytes) / m.window.Seconds()
@@ -245,6 +245,9 @@ func (b *Builder) ioError(e *runner.IOError) IOError {
 	out := IOError{
 		Target: b.doc.Targets[e.Target].Path, Op: e.Op.String(), Offset: e.Offset, Length: e.Length,
 		Errno: int(e.Errno), Name: "short", Message: e.Reason(), TS: seconds(e.At),
+	}
+	if e.Errno == 0 && e.Got == 0 {
+		out.Name = "zero"
 	}
 	if e.Errno != 0 {
 		if out.Name = unix.ErrnoName(e.Errno); out.Name == "" {

@@ -41,7 +41,7 @@ func csvHeader(percentiles []string) []string {
 		"run_id", "point", "label", "phase", "direction", "targets", "engine",
 		"threads", "iodepth", "iodepth_effective", "inflight_max",
 		"started", "ramp_s", "window_s", "completed", "interrupted", "seed",
-		"issued", "ios", "bytes", "errors", "short", "stuck",
+		"issued", "ios", "bytes", "errors", "short", "zero", "stuck",
 		"iops", "bytes_per_s", "mb_per_s", "mib_per_s",
 		"lat_mean_ns", "lat_stddev_ns", "lat_min_ns",
 	}
@@ -62,7 +62,7 @@ func (d *Doc) csvRow(index int, p *Point, dir figure, percentiles []string) []st
 		strconv.Itoa(p.Threads), strconv.Itoa(p.IODepth), strconv.Itoa(p.IODepthEffective), strconv.FormatInt(p.InFlight, 10),
 		p.Started.UTC().Format(time.RFC3339Nano), plain(p.RampS), plain(p.WindowS),
 		strconv.FormatBool(p.Completed), strconv.FormatBool(p.Interrupted), count(p.Seed),
-		issued[dir.name], count(s.IOs), count(s.Bytes), count(s.Errors), count(s.Short), strconv.Itoa(len(p.Stuck)),
+		issued[dir.name], count(s.IOs), count(s.Bytes), count(s.Errors), count(s.Short), count(s.Zero), strconv.Itoa(len(p.Stuck)),
 		fixed(s.IOPS), fixed(s.BytesPerS), fixed(s.BytesPerS / 1e6), fixed(s.BytesPerS / (1 << 20)),
 	}
 	return slices.Concat(row, csvLatency(s.Latency, percentiles), []string{

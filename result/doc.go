@@ -96,7 +96,8 @@ type Stat struct {
 	IOs       uint64   `json:"ios"`
 	Bytes     uint64   `json:"bytes"`
 	Errors    uint64   `json:"errors"`
-	Short     uint64   `json:"short"`
+	Short     uint64   `json:"short"`       // moved less than asked
+	Zero      uint64   `json:"zero"`        // moved nothing, without an error
 	IOPS      float64  `json:"iops"`        // I/Os completed in the window / window
 	BytesPerS float64  `json:"bytes_per_s"` // bytes completed in the window / window
 	Latency   *Latency `json:"latency_ns"`
@@ -157,7 +158,7 @@ type IOError struct {
 	Offset  int64   `json:"offset"`
 	Length  int64   `json:"length"`
 	Errno   int     `json:"errno"` // 0 for a short transfer
-	Name    string  `json:"name"`  // EIO, ...; "short" for a short transfer; "unknown" has no name
+	Name    string  `json:"name"`  // EIO, ...; "short" or "zero" for a transfer that fell short; "unknown" has no name
 	Message string  `json:"message"`
 	TS      float64 `json:"t_s"` // since the window's start
 }
@@ -224,6 +225,7 @@ type IntervalStat struct {
 	Bytes  uint64 `json:"bytes"`
 	Errors uint64 `json:"errors"`
 	Short  uint64 `json:"short"`
+	Zero   uint64 `json:"zero"`
 	Mean   int64  `json:"mean"`
 	StdDev int64  `json:"stddev"`
 	Min    int64  `json:"min"`

@@ -94,6 +94,7 @@ func counters(rows []figure) [][]string {
 	}{
 		{"errors", func(s *Stat) uint64 { return s.Errors }},
 		{"short", func(s *Stat) uint64 { return s.Short }},
+		{"zero", func(s *Stat) uint64 { return s.Zero }},
 	} {
 		cells, sum := []string{c.head, ""}, uint64(0)
 		for _, r := range rows {

@@ -129,7 +129,7 @@ func (d *Doc) targetsOf(p *Point) []int {
 func (p *Point) directions() []figure {
 	var out []figure
 	for _, d := range []figure{{"read", p.Read}, {"write", p.Write}, {"trim", p.Trim}, {"sync", p.Sync}} {
-		if d.stat != nil && d.stat.IOs+d.stat.Errors+d.stat.Short > 0 {
+		if d.stat != nil && d.stat.IOs+d.stat.Errors+d.stat.Short+d.stat.Zero > 0 {
 			out = append(out, d)
 		}
 	}

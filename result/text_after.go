@@ -58,7 +58,7 @@ func (p *Point) textFaults(b *strings.Builder) {
 	if p.Faults > 0 || len(p.Errors) > 0 {
 		window := uint64(0)
 		for _, d := range p.directions() {
-			window += d.stat.Errors + d.stat.Short
+			window += d.stat.Errors + d.stat.Short + d.stat.Zero
 		}
 		fmt.Fprintf(b, "  I/O errors: %s", plural(p.Faults, "failed or short I/O"))
 		if window < p.Faults {

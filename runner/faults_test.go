@@ -115,6 +115,7 @@ func TestErrorsStopThePoint(t *testing.T) {
 		if e.turn == 5 {
 			done[0].Res = -int32(syscall.EIO)
 			done[1].Res = 512
+			done[2].Res = 0
 		}
 		return len(submit), n, nil
 	})
@@ -122,17 +123,20 @@ func TestErrorsStopThePoint(t *testing.T) {
 		Point: point(0, time.Minute, time.Second, stream("randread", 1, 8)), Targets: []Target{nowhere(1 << 30)}, Driver: fail,
 	})
 	checkSums(t, g, r)
-	if r.Completed || r.Interrupted || r.Faults != 2 || len(r.Errors) != 2 {
+	if r.Completed || r.Interrupted || r.Faults != 3 || len(r.Errors) != 3 {
 		t.Fatalf("completed %v, faults %d, errors %+v", r.Completed, r.Faults, r.Errors)
 	}
 	stat := &r.Cells[0].Ops[op.Read]
-	if stat.Errors != 1 || stat.Short != 1 {
-		t.Errorf("errors %d, short %d", stat.Errors, stat.Short)
+	if stat.Errors != 1 || stat.Short != 1 || stat.Zero != 1 {
+		t.Errorf("errors %d, short %d, zero %d", stat.Errors, stat.Short, stat.Zero)
 	}
 	if got := r.Errors[0].Reason(); got != "EIO (5): input/output error" {
 		t.Errorf("reason %q", got)
 	}
 	if got := r.Errors[1].Reason(); got != "short transfer: 512 of 4096 bytes" {
+		t.Errorf("reason %q", got)
+	}
+	if got := r.Errors[2].Reason(); got != "moved 0 of 4096 bytes without an error, as a device does that is gone" {
 		t.Errorf("reason %q", got)
 	}
 }

@@ -19,6 +19,7 @@ type Stat struct {
 	Bytes   uint64
 	Errors  uint64 // I/Os that failed: in no other figure
 	Short   uint64 // I/Os that moved fewer bytes than asked: in no other figure
+	Zero    uint64 // I/Os that moved nothing without an error, as a vanished device does: in no other figure
 }
 
 func (s *Stat) add(c *counts) {
@@ -28,6 +29,7 @@ func (s *Stat) add(c *counts) {
 	s.Bytes += c.bytes
 	s.Errors += c.errors
 	s.Short += c.short
+	s.Zero += c.zero
 }
 
 // Merge adds what o holds.
@@ -36,11 +38,15 @@ func (s *Stat) Merge(o *Stat) {
 	s.Bytes += o.Bytes
 	s.Errors += o.Errors
 	s.Short += o.Short
+	s.Zero += o.Zero
 }
+
+// Faults is the number of I/Os that are none: failed, short or empty.
+func (s *Stat) Faults() uint64 { return s.Errors + s.Short + s.Zero }
 
 func (s *Stat) reset() {
 	s.Latency.Reset()
-	s.Bytes, s.Errors, s.Short = 0, 0, 0
+	s.Bytes, s.Errors, s.Short, s.Zero = 0, 0, 0, 0
 }
 
 // Cell is the statistics of one stream on one target.
@@ -81,6 +87,9 @@ type IOError struct {
 
 // Reason says what happened: "EIO (5): input/output error", or how many bytes came.
 func (e *IOError) Reason() string {
+	if e.Errno == 0 && e.Got == 0 {
+		return fmt.Sprintf("moved 0 of %d bytes without an error, as a device does that is gone", e.Length)
+	}
 	if e.Errno == 0 {
 		return fmt.Sprintf("short transfer: %d of %d bytes", e.Got, e.Length)
 	}

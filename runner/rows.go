@@ -143,7 +143,7 @@ func (r *rows) total(row *Row) {
 	for i := range row.Cells {
 		for o := range op.Count {
 			stat := &row.Cells[i].Ops[o]
-			r.result.Faults += stat.Errors + stat.Short
+			r.result.Faults += stat.Faults()
 			if row.Ramp {
 				r.result.RampIOs += stat.Latency.Count()
 			} else {

@@ -21,7 +21,8 @@ type counts struct {
 	latency *histogram.Recorder // nil for a direction that the workload never issues
 	bytes   uint64
 	errors  uint64
-	short   uint64
+	short   uint64 // moved something, and less than asked
+	zero    uint64 // moved nothing, without an error
 }
 
 func newSlice(reads, writes bool) *slice {
@@ -42,7 +43,7 @@ func (s *slice) reset() {
 		if c.latency != nil {
 			c.latency.Reset()
 		}
-		c.bytes, c.errors, c.short = 0, 0, 0
+		c.bytes, c.errors, c.short, c.zero = 0, 0, 0, 0
 	}
 }
 

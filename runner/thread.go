@@ -228,9 +228,12 @@ func (th *thread) drain(c *ioengine.Completion, now int64) {
 // fault counts an I/O that failed or moved too few bytes: neither is an I/O in any statistic. A
 // vanished device answers every read with 0 bytes at once, so a short transfer is as bad as an error.
 func (th *thread) fault(io *ioengine.IO, res int32, counts *counts, now int64) {
-	if res < 0 {
+	switch {
+	case res < 0:
 		counts.errors++
-	} else {
+	case res == 0:
+		counts.zero++
+	default:
 		counts.short++
 	}
 	th.keep(io, res, now)

@@ -19,7 +19,7 @@ type Input struct {
 	Window           time.Duration // measured
 	Planned          time.Duration // asked; 0 for a point that ends by itself
 	IOs              uint64
-	Errors, Short    uint64 // in the window
+	Errors, Short    uint64 // in the window; short ones also empty
 	Faults           uint64 // errors and short transfers, ramp included
 	FirstError       string
 	Clamped          uint64

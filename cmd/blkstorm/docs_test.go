@@ -2,6 +2,7 @@ package main
 
 import (
 	"reflect"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -60,6 +61,24 @@ func TestGuideHasEveryKey(t *testing.T) {
 		if !strings.Contains(guide, "`"+key+"`") {
 			t.Errorf("neither docs/run.md nor docs/devices.md has the key `%s`", key)
 		}
+	}
+}
+
+// Every warning that the code can give is in the guide.
+func TestGuideHasEveryWarning(t *testing.T) {
+	guide := docs(t, "docs/warnings.md")
+	code := regexp.MustCompile(`(?m)(?:Code:|code :?=) +"([a-z_]+)"`)
+	found := 0
+	for _, name := range []string{"verdict/judge.go", "verdict/trust.go", "execute/targets.go"} {
+		for _, m := range code.FindAllStringSubmatch(docs(t, name), -1) {
+			found++
+			if !strings.Contains(guide, "`"+m[1]+"`") {
+				t.Errorf("docs/warnings.md has no %s, which %s can give", m[1], name)
+			}
+		}
+	}
+	if found < 20 {
+		t.Errorf("only %d warnings found in the code", found)
 	}
 }
 

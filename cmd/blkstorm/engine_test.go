@@ -183,12 +183,12 @@ func TestInjectedFaults(t *testing.T) {
 	strace := lab.Tool(t, "strace")
 	for _, c := range []struct {
 		engine, inject, name string
-		errors, short        bool
+		want                 [3]uint64 // errors, short, zero
 	}{
-		{"psync", "pread64:error=EIO:when=30", "EIO", true, false},
-		{"psync", "pread64:retval=512:when=30", "short", false, true},
-		{"psync", "pread64:retval=0:when=30", "short", false, true},
-		{"libaio", "io_submit:error=EINVAL:when=30", "EINVAL", true, false},
+		{"psync", "pread64:error=EIO:when=30", "EIO", [3]uint64{1, 0, 0}},
+		{"psync", "pread64:retval=512:when=30", "short", [3]uint64{0, 1, 0}},
+		{"psync", "pread64:retval=0:when=30", "zero", [3]uint64{0, 0, 1}},
+		{"libaio", "io_submit:error=EINVAL:when=30", "EINVAL", [3]uint64{1, 0, 0}},
 	} {
 		t.Run(c.inject, func(t *testing.T) {
 			self := command(t)
@@ -202,8 +202,8 @@ func TestInjectedFaults(t *testing.T) {
 			if out.took > 4*time.Second || point.Completed {
 				t.Errorf("went on for %v, completed %v", out.took, point.Completed)
 			}
-			if (point.Total.Errors == 1) != c.errors || (point.Total.Short == 1) != c.short || len(point.Errors) != 1 || point.Errors[0].Name != c.name {
-				t.Errorf("errors %d, short %d, kept %+v", point.Total.Errors, point.Total.Short, point.Errors)
+			if got := [3]uint64{point.Total.Errors, point.Total.Short, point.Total.Zero}; got != c.want || len(point.Errors) != 1 || point.Errors[0].Name != c.name {
+				t.Errorf("errors, short and zero %v, kept %+v", got, point.Errors)
 			}
 		})
 	}

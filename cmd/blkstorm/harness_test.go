@@ -154,6 +154,7 @@ func checkSums(t *testing.T, p *result.Point) {
 			rows[i].Bytes += s.Bytes
 			rows[i].Errors += s.Errors
 			rows[i].Short += s.Short
+			rows[i].Zero += s.Zero
 		}
 		length += in.LengthS
 	}
@@ -163,7 +164,7 @@ func checkSums(t *testing.T, p *result.Point) {
 	var all result.IntervalStat
 	for i, s := range []*result.Stat{p.Read, p.Write, p.Trim} {
 		r := &rows[i]
-		if s.IOs != r.IOs || s.Bytes != r.Bytes || s.Errors != r.Errors || s.Short != r.Short {
+		if s.IOs != r.IOs || s.Bytes != r.Bytes || s.Errors != r.Errors || s.Short != r.Short || s.Zero != r.Zero {
 			t.Errorf("direction %d: rows add up to %+v, the point has %+v", i, *r, *s)
 		}
 		if s.Latency.Count != s.IOs {

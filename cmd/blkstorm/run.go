@@ -138,7 +138,7 @@ func (a *app) leave(err error) {
 	if err != nil {
 		fmt.Fprintln(a.stderr, "blkstorm:", err)
 	}
-	fmt.Fprintln(a.stderr, "blkstorm: the device does not answer; this process ends as soon as the kernel gives its I/Os back")
+	fmt.Fprintln(a.stderr, "blkstorm: the device does not answer; with libaio and psync this process can end only when the kernel gives its I/Os back")
 	_ = os.Stdout.Close() // the document is out; there is nothing left that could fail
 	os.Exit(a.exit)
 }

@@ -53,7 +53,7 @@ func run(w io.Writer, args []string) (int, error) {
 // summarize reads the events and prints as packages end.
 func summarize(w io.Writer, r io.Reader) error {
 	output := map[[2]string]*strings.Builder{} // by package and test
-	skips := map[string][]string{} // tests by reason
+	skips := map[string][]string{}             // tests by reason
 	counts := map[string]int{}
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, 16<<20)
