@@ -72,6 +72,25 @@ func openError(path string, o OpenOptions, err error) error {
 	return say("cannot be opened")
 }
 
+// LockFile keeps a regular file to this run while it is written: a second run, in this process or
+// another, is refused with code "in-use". The lock is advisory (flock(2)): a program that does not ask
+// is not kept out, as O_EXCL keeps all out of a device.
+func LockFile(path string) (io.Closer, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, openError(path, OpenOptions{}, err)
+	}
+	err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+	if err == nil {
+		return f, nil
+	}
+	_ = f.Close() // nothing was done with it
+	if errors.Is(err, unix.EWOULDBLOCK) {
+		return nil, &RefusedError{Path: path, Refusals: []Refusal{inUse(path)}}
+	}
+	return nil, fmt.Errorf("lock %s: %w", path, err)
+}
+
 // Hold keeps one O_EXCL descriptor on a block device, so that nobody can mount it, add it to an
 // array or swap on it until it is closed. The device's other openers are not hindered: they open
 // without O_EXCL. Guard must have been asked before, for it claims the device for a moment itself.

@@ -98,23 +98,31 @@ func plainWWN(s string) string {
 	return s
 }
 
-// missing makes the error for a path that is not there.
-func (r Roots) missing(spec string) error {
-	abs, err := filepath.Abs(spec)
+// InDevFolder says whether a path, as written or with its folders' symlinks resolved, lies in the
+// device directory, where nothing is ever made: it would fill memory, and stand in a device's place.
+func (r Roots) InDevFolder(path string) bool {
+	abs, err := filepath.Abs(path)
 	if err != nil {
-		return fmt.Errorf("%s: %w", spec, err)
+		return true // not to be told: careful
 	}
-	// Both as written and with the existing folders' symlinks resolved: /dev/disk may be missing as
-	// a whole, and a link elsewhere may lead into /dev.
+	// /dev/disk may be missing as a whole, and a link elsewhere may lead into /dev.
 	dir := filepath.Dir(abs)
 	for !exists(dir) {
 		dir = filepath.Dir(dir)
 	}
 	below, _ := strings.CutPrefix(abs, dir)
-	for _, path := range []string{abs, filepath.Join(realPath(dir), below)} {
-		if _, ok := r.underDev(path); ok {
-			return fmt.Errorf("%s: %w, and no file is ever made in the device directory (see blkstorm devices)", spec, ErrNoDevice)
+	for _, p := range []string{abs, filepath.Join(realPath(dir), below)} {
+		if _, ok := r.underDev(p); ok {
+			return true
 		}
+	}
+	return false
+}
+
+// missing makes the error for a path that is not there.
+func (r Roots) missing(spec string) error {
+	if r.InDevFolder(spec) {
+		return fmt.Errorf("%s: %w, and no file is ever made in the device directory (see blkstorm devices)", spec, ErrNoDevice)
 	}
 	if !strings.Contains(spec, "/") {
 		if _, err := r.byName(spec); err == nil {

@@ -66,6 +66,14 @@ var sigMagics = []sigMagic{
 	{"filesystem", "cramfs", "\x28\xcd\x3d\x45", []int64{0, 512}},                            // big-endian
 	{"filesystem", "romfs", "-rom1fs-", []int64{0}},                                          // linux/romfs_fs.h
 	{"filesystem", "zonefs", "SFOZ", []int64{0}},                                             // uapi/linux/magic.h ZONEFS_MAGIC
+	{"filesystem", "ubi", "UBI#", []int64{0}},                                                // ubi-media.h UBI_EC_HDR_MAGIC
+	{"disk-image", "qcow2", "QFI\xfb", []int64{0}},                                           // QEMU docs/interop/qcow2.txt
+	{"disk-image", "vmdk", "KDMV", []int64{0}},                                               // VMware Virtual Disk Format, hosted sparse extent
+	{"disk-image", "vmdk", "COWD", []int64{0}},                                               // ESX sparse extent
+	{"disk-image", "vmdk", "# Disk DescriptorFile", []int64{0}},                              // descriptor in a file of its own
+	{"disk-image", "vhdx", "vhdxfile", []int64{0}},                                           // MS-VHDX 2.2.1
+	{"disk-image", "vhd", "conectix", []int64{0}},                                            // MS-VHD: dynamic disks repeat the footer at the start
+	{"disk-image", "vdi", "\x7f\x10\xda\xbe", []int64{64}},                                   // VirtualBox VDICore.h VDI_IMAGE_SIGNATURE
 	{"filesystem", "ubifs", "\x31\x18\x10\x06", []int64{0}},                                  // ubifs-media.h UBIFS_NODE_MAGIC
 	{"filesystem", "reiserfs", "ReIsErFs", []int64{8*kiB + 0x34, 64*kiB + 0x34, 8*kiB + 20}}, // reiserfs.h, format 3.5
 	{"filesystem", "reiserfs", "ReIsEr2Fs", []int64{64*kiB + 0x34}},                          // format 3.6

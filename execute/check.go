@@ -7,9 +7,11 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/dustin/go-humanize"
 	"golang.org/x/sys/unix"
 
 	"blkstorm/device"
+	"blkstorm/plan"
 	"blkstorm/result"
 	"blkstorm/runner"
 )
@@ -38,10 +40,42 @@ func checkPin(pin string) error {
 	return nil
 }
 
+// maxTotalThreads bounds the threads of a point over all targets: far beyond any device, and well
+// below the 10 000 at which Go ends a program.
+const maxTotalThreads = 4096
+
+// checkNeeds compares what a point needs at once with what this machine has: better an error now than
+// the kernel's killer in the middle of a run.
+func (s *Session) checkNeeds(p *plan.Point) error {
+	threads, buffers := 0, int64(0)
+	for i := range p.Streams {
+		st := &p.Streams[i]
+		n := st.Threads * len(st.Targets)
+		threads += n
+		depth := int64(min(st.IODepth, s.maxDepth()))
+		if st.Workload.Reads() && st.Workload.Writes() {
+			depth *= 2
+		}
+		buffers += int64(n) * depth * st.Workload.BlockSize
+	}
+	if threads > maxTotalThreads {
+		return fmt.Errorf("--threads: %d threads over all targets are above the limit of %d; lower --threads or give fewer targets", threads, maxTotalThreads)
+	}
+	available := s.opts.Roots.Host.AvailableMemory()
+	if available > 0 && buffers > available/10*9 {
+		return fmt.Errorf("threads x iodepth x bs x targets need %s of buffers (twice in a mixed workload), and only %s of memory are available; lower one of them",
+			humanize.IBytes(uint64(buffers)), humanize.IBytes(uint64(available)))
+	}
+	return nil
+}
+
 // checkFolder says why dir cannot become a result folder, without making it.
-func checkFolder(dir string) error {
+func (s *Session) checkFolder(dir string) error {
 	if dir == "" {
 		return nil
+	}
+	if s.opts.Roots.Device.InDevFolder(dir) {
+		return fmt.Errorf("result folder %s: nothing is made in the device directory; name another folder", dir)
 	}
 	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
 		return checkParent(dir)

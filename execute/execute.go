@@ -89,8 +89,15 @@ func Prepare(p *plan.Plan, o Options) (*Session, error) {
 	if err := checkPin(p.Pin); err != nil {
 		return nil, err
 	}
-	if err := checkFolder(o.Dir); err != nil {
+	if err := s.checkFolder(o.Dir); err != nil {
 		return nil, err
+	}
+	for i := range p.Phases {
+		for j := range p.Phases[i].Points {
+			if err := s.checkNeeds(&p.Phases[i].Points[j]); err != nil {
+				return nil, err
+			}
+		}
 	}
 	if err := s.guard(); err != nil {
 		return s, err
@@ -109,7 +116,9 @@ func (s *Session) Run(ctx context.Context) (*result.Doc, error) {
 		defer closeQuietly(folder)
 	}
 	defer s.release()
-	if err := s.take(ctx); err != nil {
+	if err := s.take(ctx); errors.Is(err, ErrInterrupted) {
+		return s.document(), err // whole, without a point
+	} else if err != nil {
 		return nil, err
 	}
 	s.clock = host.MeasureClock(s.opts.Roots.Host, nil)
@@ -140,7 +149,7 @@ func (s *Session) Run(ctx context.Context) (*result.Doc, error) {
 // unfit says whether the last point ended in a way after which no other should begin.
 func unfit(doc *result.Doc) bool {
 	last := doc.Points[len(doc.Points)-1]
-	return len(last.Stuck) > 0 || last.Failure != ""
+	return last.StuckIOs > 0 || last.Failure != ""
 }
 
 func (s *Session) folder() (*result.Folder, error) {
@@ -170,6 +179,8 @@ func newID() string {
 func (s *Session) runPoint(ctx context.Context, doc *result.Doc, folder *result.Folder, phase string, p *plan.Point) error {
 	s.lookForHoles(p)
 	b := doc.NewBuilder(phase, p, s.opts.Percentiles, s.opts.KeepRows)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
 	var sinkErr error
 	keep := func(err error) {
 		if err != nil && sinkErr == nil {
@@ -184,7 +195,10 @@ func (s *Session) runPoint(ctx context.Context, doc *result.Doc, folder *result.
 			keep(folder.Histograms(b, row))
 		}
 		if s.opts.Row != nil {
-			keep(s.opts.Row(p, in))
+			err := s.opts.Row(p, in)
+			if keep(err); err != nil && folder == nil {
+				cancel() // nobody is left to see the rest
+			}
 		}
 	}
 	res, err := s.runWithFallback(ctx, &cfg)
@@ -196,6 +210,12 @@ func (s *Session) runPoint(ctx context.Context, doc *result.Doc, folder *result.
 		return err
 	}
 	point.Fallback = s.passed
+	for i, t := range s.targets {
+		if t.unwritten != nil {
+			pct := 100 * *t.unwritten
+			point.Targets[i].UnwrittenPct = &pct
+		}
+	}
 	point.Warnings = append(point.Warnings, s.judge(p, point)...)
 	if folder != nil {
 		keep(folder.Result(doc))
@@ -247,7 +267,7 @@ func (s *Session) config(p *plan.Point) runner.Config {
 // Faulted says whether a document has I/O errors, short transfers, stuck I/Os or a broken engine.
 func Faulted(doc *result.Doc) bool {
 	for _, p := range doc.Points {
-		if p.Faults > 0 || len(p.Stuck) > 0 || p.Failure != "" {
+		if p.Faults > 0 || p.StuckIOs > 0 || p.Failure != "" {
 			return true
 		}
 	}
@@ -265,6 +285,17 @@ func (s *Session) release() {
 
 // closeQuietly closes what was only read or held: its close has no news.
 func closeQuietly(c io.Closer) { _ = c.Close() }
+
+// FaultError says that writing a new file failed, or that its device hung, before any point began.
+type FaultError struct {
+	Hung bool // the device did not answer: the unfinished file is left, since removing it could hang too
+	Err  error
+}
+
+func (e *FaultError) Error() string { return e.Err.Error() }
+
+// Unwrap gives the failure itself.
+func (e *FaultError) Unwrap() error { return e.Err }
 
 // ErrInterrupted is returned by Run when ctx was cancelled before the first point began.
 var ErrInterrupted = errors.New("interrupted before the first point")

@@ -174,8 +174,8 @@ func TestCancelledBeforeTheFirstPoint(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if doc, err := s.Run(ctx); doc != nil || !errors.Is(err, ErrInterrupted) {
-		t.Errorf("%v, %v", doc, err)
+	if doc, err := s.Run(ctx); doc == nil || len(doc.Points) != 0 || !errors.Is(err, ErrInterrupted) {
+		t.Errorf("%v, %v; want a document without points", doc, err)
 	}
 }
 
@@ -294,10 +294,10 @@ func TestIdentity(t *testing.T) {
 
 func TestFaulted(t *testing.T) {
 	for want, p := range map[*result.Point]bool{
-		{}:                               false,
-		{Faults: 1}:                      true,
-		{Failure: "x"}:                   true,
-		{Stuck: make([]result.Stuck, 1)}: true,
+		{}:             false,
+		{Faults: 1}:    true,
+		{Failure: "x"}: true,
+		{StuckIOs: 1}:  true,
 	} {
 		if Faulted(&result.Doc{Points: []*result.Point{{}, want}}) != p {
 			t.Errorf("%+v: want %v", want, p)

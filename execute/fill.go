@@ -25,13 +25,15 @@ func (s *Session) take(ctx context.Context) error {
 		if t.create || !s.plan.Writes(i) || s.driver.Dry {
 			continue
 		}
-		if t.facts.Kind != device.KindFile {
-			hold, err := device.Hold(t.facts.Path)
-			if err != nil {
-				return err
-			}
-			t.held = append(t.held, hold)
+		hold := device.Hold
+		if t.facts.Kind == device.KindFile {
+			hold = device.LockFile
 		}
+		held, err := hold(t.facts.Path)
+		if err != nil {
+			return err
+		}
+		t.held = append(t.held, held)
 		s.opts.Log("writing to %s", Identity(t.facts))
 	}
 	var made []string
@@ -78,8 +80,10 @@ func (s *Session) makeFile(ctx context.Context, i int, t *target) (err error) {
 	}
 	t.held = append(t.held, file)
 	t.openPath = file.Name()
+	named := true
 	defer func() {
-		if err != nil || scratch {
+		var fault *FaultError
+		if hung := errors.As(err, &fault) && fault.Hung; err != nil && named && !hung {
 			_ = os.Remove(file.Name()) // made by this run a moment ago, and of no use
 		}
 	}()
@@ -96,6 +100,7 @@ func (s *Session) makeFile(ctx context.Context, i int, t *target) (err error) {
 		if err := os.Remove(file.Name()); err != nil {
 			return fmt.Errorf("scratch file: %w", err)
 		}
+		named = false
 		t.openPath = fmt.Sprintf("/proc/self/fd/%d", file.Fd())
 	}
 	if err := s.checkDirect(t, scratch); err != nil {
@@ -187,14 +192,14 @@ func (s *Session) fillRange(ctx context.Context, t *target, offset, length, bloc
 	case err != nil:
 		return err
 	case res.Failed != nil:
-		return res.Failed
+		return &FaultError{Err: res.Failed}
 	case len(res.Errors) > 0:
 		e := &res.Errors[0]
-		return fmt.Errorf("write of %d bytes at %d: %s", e.Length, e.Offset, e.Reason())
+		return &FaultError{Err: fmt.Errorf("write of %d bytes at %d: %s", e.Length, e.Offset, e.Reason())}
+	case len(res.Stuck) > 0:
+		return &FaultError{Hung: true, Err: fmt.Errorf("the device did not answer a write of %d bytes at %d", res.Stuck[0].Length, res.Stuck[0].Offset)}
 	case res.Interrupted:
 		return ErrInterrupted
-	case len(res.Stuck) > 0:
-		return fmt.Errorf("the device did not answer a write of %d bytes at %d", res.Stuck[0].Length, res.Stuck[0].Offset)
 	}
 	return nil
 }

@@ -17,7 +17,7 @@ func (s *Session) judge(p *plan.Point, r *result.Point) []verdict.Warning {
 		Engine: r.EngineName, Dry: s.driver.Dry, Synchronous: s.driver.MaxDepth == 1, Buffered: !s.plan.Direct && !s.driver.Dry,
 		Threads: r.Threads, IODepth: r.IODepth, IODepthEffective: r.IODepthEffective,
 		Completed: r.Completed, Interrupted: r.Interrupted, Window: time.Duration(r.WindowS * float64(time.Second)), Planned: p.Runtime.D(),
-		IOs: r.Total.IOs, Errors: r.Total.Errors, Short: r.Total.Short + r.Total.Zero, Faults: r.Faults, Clamped: r.Total.Latency.Clamped, Stuck: len(r.Stuck),
+		IOs: r.Total.IOs, Errors: r.Total.Errors, Short: r.Total.Short + r.Total.Zero, Faults: r.Faults, Clamped: r.Total.Latency.Clamped, Stuck: int(r.StuckIOs),
 	}
 	if len(r.Errors) > 0 {
 		e := &r.Errors[0]
@@ -27,7 +27,7 @@ func (s *Session) judge(p *plan.Point, r *result.Point) []verdict.Warning {
 		in.Fallback = append(in.Fallback, f.Engine+" could not be: "+f.Reason)
 	}
 	in.Max, in.DrainedMax = time.Duration(r.Total.Latency.Max), time.Duration(r.DrainedMaxNS)
-	in.EngineNotes = r.EngineNotes
+	in.EngineNotes, in.Failure = r.EngineNotes, r.Failure
 	in.Percentiles = s.trusted()
 	in.UnwrittenShare, in.UnwrittenPath = s.unwritten(p)
 	in.Machine = s.machine(r)
@@ -59,8 +59,8 @@ func (s *Session) machine(r *result.Point) verdict.Machine {
 func (s *Session) unwritten(p *plan.Point) (share float64, path string) {
 	for i := range p.Streams {
 		for _, t := range p.Streams[i].Targets {
-			if f := s.targets[t]; p.Streams[i].Workload.Reads() && f.unwritten > share {
-				share, path = f.unwritten, f.facts.Path
+			if f := s.targets[t]; f.unwritten != nil && p.Streams[i].Workload.Reads() && *f.unwritten > share {
+				share, path = *f.unwritten, f.facts.Path
 			}
 		}
 	}
@@ -80,8 +80,10 @@ func (s *Session) lookForHoles(p *plan.Point) {
 			if err != nil || !w.Reads() || t.create {
 				continue
 			}
-			share, _ := s.opts.Roots.Device.Unwritten(t.facts, r.Start, r.Blocks*w.BlockSize)
-			t.unwritten = max(t.unwritten, share)
+			share, known := s.opts.Roots.Device.Unwritten(t.facts, r.Start, r.Blocks*w.BlockSize)
+			if known && (t.unwritten == nil || share > *t.unwritten) {
+				t.unwritten = &share
+			}
 		}
 	}
 }
@@ -94,12 +96,29 @@ func (s *Session) narrowest(p *plan.Point) verdict.Queue {
 			asked[t] += p.Streams[i].Threads * min(p.Streams[i].IODepth, s.maxDepth())
 		}
 	}
+	queues := map[string]*verdict.Queue{} // of adapters that several targets share
 	var worst verdict.Queue
-	for i, t := range s.targets {
-		depth, limit := queueDepth(t.facts)
-		if q := (verdict.Queue{Path: t.facts.Path, Asked: asked[i], Depth: depth, Limit: limit}); depth > 0 && (worst.Depth == 0 || q.Asked-q.Depth > worst.Asked-worst.Depth) {
+	consider := func(q verdict.Queue) {
+		if q.Depth > 0 && (worst.Depth == 0 || q.Asked-q.Depth > worst.Asked-worst.Depth) {
 			worst = q
 		}
+	}
+	for i, t := range s.targets {
+		depth, limit := queueDepth(t.facts)
+		consider(verdict.Queue{Path: t.facts.Path, Asked: asked[i], Depth: depth, Limit: limit})
+		c := &t.facts.Controller
+		if c.HostQueueDepth == 0 || c.Name == "" {
+			continue
+		}
+		q := queues[c.Name]
+		if q == nil {
+			q = &verdict.Queue{Path: "the disks on adapter " + c.Name, Depth: c.HostQueueDepth, Limit: c.Driver + " can_queue"}
+			queues[c.Name] = q
+		}
+		q.Asked += asked[i]
+	}
+	for _, q := range queues {
+		consider(*q)
 	}
 	return worst
 }

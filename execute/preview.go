@@ -22,9 +22,12 @@ type Preview struct {
 // PreviewTarget is one target of a dry run.
 type PreviewTarget struct {
 	*device.Facts
-	Writes   bool             `json:"writes"`
-	Create   bool             `json:"create"` // a new file
-	Refusals []device.Refusal `json:"refusals"`
+	Writes bool `json:"writes"`
+	// StartByte and EndByte bound what the plan touches, over all its points.
+	StartByte int64            `json:"start_byte"`
+	EndByte   int64            `json:"end_byte"`
+	Create    bool             `json:"create"` // a new file
+	Refusals  []device.Refusal `json:"refusals"`
 }
 
 // Look does all of Prepare and touches nothing; refusals are part of the answer.
@@ -43,12 +46,26 @@ func Look(p *plan.Plan, o Options) (*Preview, error) {
 		if refusals == nil {
 			refusals = []device.Refusal{}
 		}
-		v.Targets = append(v.Targets, PreviewTarget{Facts: t.facts, Writes: p.Writes(i) && !s.driver.Dry, Create: t.create, Refusals: refusals})
+		start, end := s.bounds(i)
+		v.Targets = append(v.Targets, PreviewTarget{
+			Facts: t.facts, Writes: p.Writes(i) && !s.driver.Dry, Create: t.create, Refusals: refusals, StartByte: start, EndByte: end,
+		})
 		if t.create && !s.driver.Dry {
 			v.FillBytes += t.plan.CreateBytes
 		}
 	}
 	return v, nil
+}
+
+// bounds is the part of target i that the plan touches, from its first to its last byte.
+func (s *Session) bounds(i int) (start, end int64) {
+	start = s.targets[i].facts.SizeBytes
+	for _, w := range s.workloadsOn(s.targets[i].plan) {
+		if r, err := w.RangeOn(s.targets[i].facts.SizeBytes); err == nil {
+			start, end = min(start, r.Start), max(end, r.End(w.BlockSize))
+		}
+	}
+	return min(start, end), end
 }
 
 // Refused says whether the real run would be refused by the guard.

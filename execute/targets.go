@@ -14,6 +14,7 @@ import (
 	"blkstorm/plan"
 	"blkstorm/unit"
 	"blkstorm/verdict"
+	"blkstorm/workload"
 )
 
 // target is one of the plan's targets as it was found.
@@ -23,8 +24,8 @@ type target struct {
 	openPath string // what threads open
 	create   bool   // the run makes this file
 	held     []io.Closer
-	// unwritten is the share of the range read that was never written; 0 also when not known.
-	unwritten float64
+	// unwritten is the share of the range read that was never written; nil when that is not known.
+	unwritten *float64
 }
 
 // ScratchBytes is the size of the file that a run makes when it is given no target.
@@ -124,6 +125,14 @@ func (s *Session) newFile(pt *plan.Target, path string) (*target, error) {
 	if pt.CreateBytes == 0 {
 		pt.CreateBytes = ScratchBytes
 	}
+	if s.opts.Roots.Device.InDevFolder(path) {
+		return nil, fmt.Errorf("%s: no file is made in the device directory; change to another folder, or name a target", path)
+	}
+	for _, w := range s.workloadsOn(pt) {
+		if pt.Spec != "" && (w.Offset.Percent != 0 || w.Size.Percent != 0) {
+			return nil, fmt.Errorf("%s: a new file has no size yet to take a percentage of; give --size and --offset in bytes", path)
+		}
+	}
 	dir := filepath.Dir(path)
 	var st unix.Statfs_t
 	if err := unix.Statfs(dir, &st); err != nil {
@@ -138,6 +147,24 @@ func (s *Session) newFile(pt *plan.Target, path string) (*target, error) {
 	}
 	facts := &device.Facts{Path: path, Kind: device.KindFile, SizeBytes: pt.CreateBytes}
 	return &target{plan: pt, facts: facts, openPath: path, create: true}, nil
+}
+
+// workloadsOn lists the workloads that a target of the plan is under.
+func (s *Session) workloadsOn(pt *plan.Target) []*workload.Spec {
+	var list []*workload.Spec
+	for i := range s.plan.Phases {
+		for j := range s.plan.Phases[i].Points {
+			streams := s.plan.Phases[i].Points[j].Streams
+			for k := range streams {
+				for _, t := range streams[k].Targets {
+					if &s.plan.Targets[t] == pt {
+						list = append(list, &streams[k].Workload)
+					}
+				}
+			}
+		}
+	}
+	return list
 }
 
 // guard asks, for every target that the plan writes to, whether it may.

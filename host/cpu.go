@@ -117,12 +117,7 @@ func SelfTimes() ProcessTimes {
 // which a program inherits from whoever started it (fs/exec.c): under a large parent it shows the
 // parent's.
 func peakMemory(r Roots) int64 {
-	number, _, _ := strings.Cut(field(text(r.proc("self/status")), "VmHWM"), " ")
-	kib, err := strconv.ParseInt(number, 10, 64)
-	if err != nil {
-		return 0
-	}
-	return kib << 10
+	return kilobytes(field(text(r.proc("self/status")), "VmHWM"))
 }
 
 // Since returns what was used between b and the later a.

@@ -73,6 +73,9 @@ type Driver struct {
 	// Probe says whether engines of this kind can be set up and used on this machine; nil means that
 	// there is nothing to ask.
 	Probe func() error
+	// Fits says whether the system has room for engines of slots I/Os in all; nil means that there is
+	// no such limit. It is asked before anything is set up.
+	Fits func(slots int) error
 	// Open makes an engine in the calling thread.
 	Open func(Config) (Engine, error)
 }

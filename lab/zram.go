@@ -35,7 +35,10 @@ func RemoveZram(name string) error {
 	var err error
 	for range 100 {
 		if err = os.WriteFile(filepath.Join("/sys/block", name, "reset"), []byte("1"), 0); err == nil {
-			return os.WriteFile("/sys/class/zram-control/hot_remove", []byte(strings.TrimPrefix(name, "zram")), 0)
+			err = os.WriteFile("/sys/class/zram-control/hot_remove", []byte(strings.TrimPrefix(name, "zram")), 0)
+		}
+		if err == nil {
+			return nil
 		}
 		time.Sleep(50 * time.Millisecond)
 	}

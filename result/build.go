@@ -119,7 +119,7 @@ func (b *Builder) Finish(res *runner.Result, seed uint64) (*Point, error) {
 	first := &b.point.Streams[0]
 	p := &Point{
 		Label: b.point.Label, Phase: b.phase, Threads: first.Threads, IODepth: first.IODepth,
-		Started: res.WindowStart.UTC(), WindowS: seconds(res.Window), RampS: seconds(b.point.Ramp.D()),
+		Started: res.WindowStart.UTC(), WindowS: seconds(res.Window), RampS: seconds(res.Ramp),
 		Completed: res.Completed, Interrupted: res.Interrupted, Seed: seed,
 		RampIOs: res.RampIOs, DrainedMaxNS: int64(res.DrainedMax), Faults: res.Faults, InFlight: b.peak, CPU: res.CPU, Process: process(res),
 		Intervals: b.intervals, RampIntervals: b.ramp,
@@ -132,6 +132,7 @@ func (b *Builder) Finish(res *runner.Result, seed uint64) (*Point, error) {
 	for i := range res.Errors {
 		p.Errors = append(p.Errors, b.ioError(&res.Errors[i]))
 	}
+	p.StuckIOs = res.StuckIOs
 	for _, s := range res.Stuck {
 		p.Stuck = append(p.Stuck, Stuck{
 			Target: b.doc.Targets[s.Target].Path, Op: s.Op.String(), Offset: s.Offset, Length: s.Length, AgeS: seconds(s.Age),

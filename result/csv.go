@@ -62,7 +62,7 @@ func (d *Doc) csvRow(index int, p *Point, dir figure, percentiles []string) []st
 		strconv.Itoa(p.Threads), strconv.Itoa(p.IODepth), strconv.Itoa(p.IODepthEffective), strconv.FormatInt(p.InFlight, 10),
 		p.Started.UTC().Format(time.RFC3339Nano), plain(p.RampS), plain(p.WindowS),
 		strconv.FormatBool(p.Completed), strconv.FormatBool(p.Interrupted), count(p.Seed),
-		issued[dir.name], count(s.IOs), count(s.Bytes), count(s.Errors), count(s.Short), count(s.Zero), strconv.Itoa(len(p.Stuck)),
+		issued[dir.name], count(s.IOs), count(s.Bytes), count(s.Errors), count(s.Short), count(s.Zero), count(p.StuckIOs),
 		fixed(s.IOPS), fixed(s.BytesPerS), fixed(s.BytesPerS / 1e6), fixed(s.BytesPerS / (1 << 20)),
 	}
 	return slices.Concat(row, csvLatency(s.Latency, percentiles), []string{

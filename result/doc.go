@@ -72,7 +72,8 @@ type Point struct {
 	Targets       []*Target         `json:"targets"`
 	PerThread     []Thread          `json:"per_thread"`
 	Errors        []IOError         `json:"errors"`                  // the first ones; Stat.Errors counts all
-	Stuck         []Stuck           `json:"stuck"`                   // I/Os that the device never answered
+	StuckIOs      uint64            `json:"stuck_ios"`               // never answered by the device
+	Stuck         []Stuck           `json:"stuck"`                   // of these, the oldest
 	Failure       string            `json:"failure,omitempty"`       // why the engine itself broke
 	CPU           CPU               `json:"cpu"`                     // of the whole machine, over the window
 	Process       Process           `json:"process"`                 // of blkstorm itself, over the point
@@ -133,12 +134,15 @@ type Stream struct {
 
 // Target is one target's part of a point, over all streams.
 type Target struct {
-	Path  string `json:"path"`
-	Total *Stat  `json:"total"`
-	Read  *Stat  `json:"read"`
-	Write *Stat  `json:"write"`
-	Trim  *Stat  `json:"trim"`
-	Sync  *Stat  `json:"sync"`
+	Path string `json:"path"`
+	// UnwrittenPct is how much of the range that is read was never written, in percent; null when that
+	// cannot be told, or nothing is read.
+	UnwrittenPct *float64 `json:"unwritten_pct"`
+	Total        *Stat    `json:"total"`
+	Read         *Stat    `json:"read"`
+	Write        *Stat    `json:"write"`
+	Trim         *Stat    `json:"trim"`
+	Sync         *Stat    `json:"sync"`
 }
 
 // Thread is what one thread did.

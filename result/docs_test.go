@@ -151,7 +151,7 @@ func (s *source) fill(stat *runner.Stat, l load) {
 func (s *source) result(p *plan.Point, peak int) *runner.Result {
 	res := &runner.Result{
 		Started: epoch.Add(-p.Ramp.D()), WindowStart: epoch, Window: p.Runtime.D(), Completed: true,
-		Cells: s.cells, RampIOs: s.ramp, Faults: s.faults,
+		Cells: s.cells, Ramp: p.Ramp.D(), RampIOs: s.ramp, Faults: s.faults,
 		CPU:         host.CPUShare{UserPct: 12.5, SystemPct: 20.25, IOWaitPct: 0.5, StealPct: 0.125},
 		Process:     host.ProcessTimes{User: 1500 * time.Millisecond, System: 4500 * time.Millisecond, MaxRSSBytes: 64 << 20},
 		ProcessWall: 4 * time.Second,
@@ -242,6 +242,7 @@ func brokenDoc(t testing.TB) *Doc {
 		res.Errors = append(res.Errors, runner.IOError{Op: op.Write, Offset: 1 << (20 + 2*i), Length: 4096, Errno: syscall.EIO, At: time.Duration(i+1) * 70 * time.Millisecond})
 	}
 	res.Errors = append(res.Errors, runner.IOError{Op: op.Write, Offset: 8192, Length: 4096, Got: 512, At: 800 * time.Millisecond})
+	res.StuckIOs = 2
 	res.Stuck = []runner.Stuck{
 		{Op: op.Write, Offset: 40960, Length: 4096, Age: 31 * time.Second},
 		{Op: op.Write, Offset: 107374178304, Length: 4096, Age: 30500 * time.Millisecond},

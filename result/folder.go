@@ -81,7 +81,7 @@ func vacant(dir string, entries []fs.DirEntry) error {
 	for _, e := range entries {
 		switch name := e.Name(); name {
 		case resultFile, intervalsFile, latencyFile:
-			return fmt.Errorf("%w (%s); continue that run with --resume %s, or name another folder", ErrHoldsResult, name, dir)
+			return fmt.Errorf("%w (%s in %s); name another folder", ErrHoldsResult, name, dir)
 		case temporaryFile:
 			// Left by a run that was killed before its first point ended: ours, and overwritten.
 		default:

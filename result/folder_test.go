@@ -43,7 +43,7 @@ func TestCreateFolder(t *testing.T) {
 		"new below new":  {filepath.Join(base, "a/b/c"), nil, ""},
 		"empty":          {put(), nil, ""},
 		"stale":          {put(".result.json.tmp"), nil, ""},
-		"result":         {put("a", "result.json"), ErrHoldsResult, "result.json); continue that run with --resume " + base},
+		"result":         {put("a", "result.json"), ErrHoldsResult, "result.json in " + base},
 		"intervals":      {put("intervals.ndjson"), ErrHoldsResult, "intervals.ndjson"},
 		"histograms":     {put("latency.hlog"), ErrHoldsResult, "latency.hlog"},
 		"other files":    {put("b", "a"), ErrNotEmpty, `it has "a"`},

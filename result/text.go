@@ -93,7 +93,7 @@ func (p *Point) status() []string {
 	if p.Interrupted {
 		say("INTERRUPTED: %s", worth)
 	}
-	if n := len(p.Stuck); n > 0 {
+	if n := p.StuckIOs; n > 0 {
 		say("HUNG DEVICE: %s never came back, see below; no figure includes what hangs", plural(uint64(n), "I/O"))
 	}
 	if !p.Completed && len(out) == 0 {

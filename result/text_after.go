@@ -73,15 +73,15 @@ func (p *Point) textFaults(b *strings.Builder) {
 		t.write(b, "    ")
 		more(b, len(p.Errors))
 	}
-	if len(p.Stuck) > 0 {
-		fmt.Fprintf(b, "  stuck: %s without an answer from the device\n", plural(uint64(len(p.Stuck)), "I/O"))
+	if p.StuckIOs > 0 {
+		fmt.Fprintf(b, "  stuck: %s without an answer from the device\n", plural(p.StuckIOs, "I/O"))
 		t := table{left: 4}
 		for _, s := range first(p.Stuck) {
 			t.add(s.Op, s.Target, fmt.Sprintf("offset %d", s.Offset), fmt.Sprintf("length %d", s.Length),
 				fmt.Sprintf("for %.1f s", s.AgeS))
 		}
 		t.write(b, "    ")
-		more(b, len(p.Stuck))
+		more(b, int(p.StuckIOs))
 	}
 }
 

@@ -111,8 +111,14 @@ func (c *control) nap() time.Duration {
 	if c.rows.waiting(now) {
 		next = min(next, now+int64(rowSlack))
 	}
-	if c.lookAt < c.run.deadline.Load() {
+	end := c.run.deadline.Load()
+	if c.lookAt < end {
 		next = min(next, c.lookAt)
+	}
+	if now < end {
+		next = min(next, end)
+	} else {
+		next = min(next, now+int64(drainTick)) // rows may be hours long, a grace is not
 	}
 	return time.Duration(next-now) + time.Millisecond
 }
@@ -129,11 +135,14 @@ func (c *control) turn() {
 	c.retireStuck(now)
 	complete := c.rows.complete()
 	c.rows.collect()
+	if r.endless() && now < r.deadline.Load() && c.silent(now) {
+		r.stop() // it would never end
+	}
 	if now > r.deadline.Load()+int64(c.run.cfg.Grace) {
 		c.giveUp(now)
 	}
 	c.rows.emit(complete, min(now, r.deadline.Load()))
-	c.gc.collect(r.threads)
+	c.gc.collect(r.threads, now)
 }
 
 // retireStuck rotates for the threads that have been in one call of the engine since before the last
@@ -167,14 +176,23 @@ func (th *thread) take() bool {
 
 func (th *thread) giveBack() { th.state.Store(th.state.Load()&^stateMask | stateInEngine) }
 
-// giveUp takes the data of threads whose device does not answer, for good: their buffers stay
-// mapped, since the kernel may still write to them.
+// giveUp takes the data of threads whose device has not answered for as long as the grace lasts, for
+// good: their buffers stay mapped, since the kernel may still write to them. A device that goes on
+// answering, however slowly it works off its queue, is not hung; but no drain takes longer than
+// drainLimit graces.
 func (c *control) giveUp(now int64) {
+	grace := int64(c.run.cfg.Grace)
+	last := now > c.run.deadline.Load()+drainLimit*grace
 	for th := range c.live {
-		state := th.state.Load()
-		if state&stateMask != stateInEngine || !th.state.CompareAndSwap(state, state&^stateMask|stateAbandoned) {
+		if !th.take() {
 			continue // it turns, so it will end by itself
 		}
+		if now-th.heard < grace && !last {
+			th.giveBack()
+			continue
+		}
+		th.state.Store(th.state.Load()&^stateMask | stateAbandoned)
+		c.result.StuckIOs += uint64(len(th.slots) - len(th.free))
 		c.result.Stuck = append(c.result.Stuck, th.stuck(now)...)
 		th.account(len(th.pending), 0) // handed over in the call that has not returned
 		th.finish()
@@ -182,11 +200,41 @@ func (c *control) giveUp(now int64) {
 	}
 }
 
+// silent says whether no thread's device has answered for silentGraces graces: how a hang shows in a
+// point that has no end in time.
+func (c *control) silent(now int64) bool {
+	for th := range c.live {
+		if !th.take() {
+			return false
+		}
+		heard := max(th.heard, c.run.schedule.start)
+		th.giveBack()
+		if now-heard < silentGraces*int64(c.run.cfg.Grace) {
+			return false
+		}
+	}
+	return len(c.live) > 0
+}
+
+// silentGraces is how many graces a device may be silent before a point without an end is stopped: the
+// first writes to a thin disk, or a shingled one that tidies up, may stall for many seconds.
+const silentGraces = 3
+
+// drainTick is how often control looks whether a device has been silent for too long.
+const drainTick = 50 * time.Millisecond
+
+// drainLimit is how many graces a device that still answers gets for working off its queue.
+const drainLimit = 30
+
 // stuck lists what a thread has in flight: every slot that is not free.
 func (th *thread) stuck(now int64) []Stuck {
+	free := make([]bool, len(th.slots))
+	for _, slot := range th.free {
+		free[slot] = true
+	}
 	var list []Stuck
 	for slot := range th.slots {
-		if slices.Contains(th.free, uint32(slot)) {
+		if free[slot] {
 			continue
 		}
 		io := &th.slots[slot]
@@ -209,8 +257,9 @@ func (c *control) close() {
 	c.rows.collect()
 	c.rows.finish(end)
 	res := c.result
+	res.Ramp = time.Duration(min(end, r.schedule.window) - r.schedule.start)
 	res.Window = time.Duration(max(end-r.schedule.window, 0))
-	res.Completed = (end == r.planned || r.endless()) && !r.wasStopped() && len(res.Stuck) == 0
+	res.Completed = (end == r.planned || r.endless()) && !r.wasStopped() && res.StuckIOs == 0
 	for _, th := range r.threads {
 		res.Threads = append(res.Threads, Thread{
 			Stream: th.stream, Target: th.target, CPU: th.cpu, Engine: th.engine.Info(),
@@ -225,6 +274,8 @@ func (c *control) close() {
 	}
 	res.Completed = res.Completed && res.Failed == nil
 	res.Health.add(r.threads)
+	slices.SortStableFunc(res.Stuck, func(a, b Stuck) int { return int(b.Age - a.Age) })
+	res.Stuck = res.Stuck[:min(len(res.Stuck), maxStuck)]
 	slices.SortStableFunc(res.Errors, func(a, b IOError) int { return int(a.At - b.At) })
 	res.Errors = res.Errors[:min(len(res.Errors), maxKept)]
 }

@@ -27,8 +27,9 @@ func TestLatencyAndZeroRows(t *testing.T) {
 		t.Errorf("%d rows of 20", len(g.rows))
 	}
 	latency := &r.Cells[0].Ops[op.Read].Latency
-	if latency.Count() != 8 || latency.Min() < 230e6 || latency.Max() > 330e6 {
-		t.Errorf("%d I/Os, %d to %d ns; the device takes 230 ms and answers 4 batches of 2 in the window", latency.Count(), latency.Min(), latency.Max())
+	// 4 batches of 2 fit the window, 3 if the machine wakes the sleeper late.
+	if n := latency.Count(); n != 8 && n != 6 || latency.Min() < 230e6 || latency.Max() > 400e6 {
+		t.Errorf("%d I/Os, %d to %d ns; the device takes 230 ms and answers batches of 2", n, latency.Min(), latency.Max())
 	}
 }
 
@@ -237,5 +238,43 @@ func TestFaultsAfterTheWindow(t *testing.T) {
 	}
 	if r.DrainedMax < 300*time.Millisecond || r.Threads[0].Drained != 1 {
 		t.Errorf("the slowest of %d drained took %v", r.Threads[0].Drained, r.DrainedMax)
+	}
+}
+
+// A device that works off a deep queue slowly after the window is not hung, however long that takes.
+func TestSlowDrainIsNoHang(t *testing.T) {
+	d := driver(func(e *scripted, submit []uint32, _ int, done []ioengine.Completion) (int, int, error) {
+		e.held = append(e.held, submit...)
+		time.Sleep(20 * time.Millisecond)
+		n := e.complete(e.held[:1], done)
+		e.held = e.held[n:]
+		return len(submit), n, nil
+	})
+	r, g := run1(t, Config{
+		Point: point(0, 100*time.Millisecond, 50*time.Millisecond, stream("randread", 1, 100)), Targets: []Target{nowhere(1 << 30)},
+		Driver: d, Grace: time.Second,
+	})
+	checkSums(t, g, r)
+	if r.StuckIOs != 0 || !r.Completed || r.Threads[0].Drained != 100 {
+		t.Errorf("stuck %d, completed %v, drained %d of 100", r.StuckIOs, r.Completed, r.Threads[0].Drained)
+	}
+}
+
+// The grace is kept also where rows are far longer.
+func TestHungDeviceWithLongIntervals(t *testing.T) {
+	release := make(chan struct{})
+	defer close(release)
+	d := driver(func(e *scripted, submit []uint32, _ int, done []ioengine.Completion) (int, int, error) {
+		<-release
+		return 0, 0, nil
+	})
+	began := time.Now()
+	r, g := run1(t, Config{
+		Point: point(0, 200*time.Millisecond, time.Minute, stream("randread", 1, 2)), Targets: []Target{nowhere(1 << 30)},
+		Driver: d, Grace: 200 * time.Millisecond,
+	})
+	checkSums(t, g, r)
+	if took := time.Since(began); took > 2*time.Second || r.StuckIOs != 2 || len(r.Stuck) != 2 {
+		t.Errorf("took %v, stuck %d, listed %d", took, r.StuckIOs, len(r.Stuck))
 	}
 }

@@ -14,12 +14,17 @@ import (
 // whole program: no row, no report, no signal handled. Therefore collection is off during a run (the
 // hot loop makes no garbage), and control collects at moments when every thread is turning.
 type collector struct {
-	percent int    // setting before the run
-	base    uint64 // heap after the last collection
+	percent int      // setting before the run
+	base    uint64   // heap after the last collection
+	seen    []uint64 // the threads' states when control last looked
+	seenAt  int64
 }
 
-// collectAfter is how much garbage may gather, in bytes: an hour of rows at least.
-const collectAfter = 64 << 20
+// collectAfter is how much garbage may gather, in bytes.
+const collectAfter = 32 << 20
+
+// seenAfter is the least time between two looks at the threads.
+const seenAfter = 100 * time.Millisecond
 
 func pauseCollector() *collector {
 	runtime.GC() // set-up's garbage, while nothing can hang yet
@@ -32,28 +37,27 @@ func heapBytes() uint64 {
 	return sample[0].Value.Uint64()
 }
 
-// collect collects if enough has gathered and no thread is stuck right now.
-func (c *collector) collect(threads []*thread) {
-	if heapBytes() < c.base+collectAfter || !turning(threads, time.Millisecond) {
+// collect collects if enough has gathered and no thread is stuck: each has gone round since the last
+// time that control looked, at least seenAfter ago. A device that takes milliseconds per I/O delays the
+// collection by as much, and that is all; one that has stopped to answer is never waited for.
+func (c *collector) collect(threads []*thread, now int64) {
+	if now-c.seenAt < int64(seenAfter) {
 		return
 	}
-	runtime.GC()
-	c.base = heapBytes()
-}
-
-// turning says whether no thread stays in the same system call for as long as pause.
-func turning(threads []*thread, pause time.Duration) bool {
-	before := make([]uint64, len(threads))
+	turning := c.seen != nil
 	for i, th := range threads {
-		before[i] = th.state.Load()
-	}
-	time.Sleep(pause)
-	for i, th := range threads {
-		if now := th.state.Load(); now == before[i] && now&stateMask == stateInEngine && th.progress.Load() != progressDone {
-			return false
+		if c.seen == nil {
+			c.seen = make([]uint64, len(threads))
 		}
+		state := th.state.Load()
+		turning = turning && (state != c.seen[i] || th.progress.Load() == progressDone)
+		c.seen[i] = state
 	}
-	return true
+	c.seenAt = now
+	if turning && heapBytes() >= c.base+collectAfter {
+		runtime.GC()
+		c.base = heapBytes()
+	}
 }
 
 // resume restores the setting. It stops the world, so it must not be called while a thread hangs.

@@ -75,9 +75,9 @@ func checkSums(t *testing.T, g *gathered, r *Result) {
 	if ramp != r.RampIOs || window != total {
 		t.Errorf("rows hold %d in the ramp and %d in the window, totals %d and %d", ramp, window, r.RampIOs, total)
 	}
-	if sum := ramp + window + drained + r.Faults + uint64(len(r.Stuck)); issued != sum {
+	if sum := ramp + window + drained + r.Faults + r.StuckIOs; issued != sum {
 		t.Errorf("issued %d, but ramp %d + window %d + drained %d + faults %d + stuck %d = %d",
-			issued, ramp, window, drained, r.Faults, len(r.Stuck), sum)
+			issued, ramp, window, drained, r.Faults, r.StuckIOs, sum)
 	}
 }
 

@@ -74,6 +74,9 @@ type Sample struct {
 	Net   host.NetStats
 }
 
+// maxStuck is how many stuck I/Os are kept with their details; all are counted.
+const maxStuck = 1000
+
 // IOError is an I/O that failed or fell short.
 type IOError struct {
 	Op     op.Op
@@ -120,6 +123,7 @@ type Thread struct {
 type Result struct {
 	Started     time.Time // wall clock at the point's begin
 	WindowStart time.Time
+	Ramp        time.Duration // as it was: shorter than asked when the point was stopped in it
 	Window      time.Duration // 0 when the point was stopped in its ramp
 	Completed   bool          // the window ran to its planned end and every I/O came back
 	Interrupted bool          // ended by the caller
@@ -129,8 +133,9 @@ type Result struct {
 	Errors      []IOError     // the first ones, in order of time
 	Faults      uint64        // all errors and short transfers, also those outside the window
 	DrainedMax  time.Duration // the longest latency of an I/O that completed after the window
-	Stuck       []Stuck
-	Failed      error // an engine itself failed
+	StuckIOs    uint64        // never answered
+	Stuck       []Stuck       // of these, the oldest
+	Failed      error         // an engine itself failed
 	Health      Health
 	CPU         host.CPUShare // over the window
 	Process     host.ProcessTimes

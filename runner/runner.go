@@ -47,7 +47,6 @@ type Config struct {
 	Pin             string
 	Seed            uint64
 	ContinueOnError bool
-	Direct          bool
 	// Grace is how long after the point's end a device may keep I/Os before they are given up and
 	// reported as stuck; 0 means DefaultGrace.
 	Grace time.Duration
@@ -121,6 +120,12 @@ func Run(ctx context.Context, cfg Config) (*Result, error) {
 	if err := r.makeThreads(); err != nil {
 		return nil, err
 	}
+	if cfg.Driver.Fits != nil {
+		_, slots := r.needs(cfg.Driver)
+		if err := cfg.Driver.Fits(slots); err != nil {
+			return nil, &ioengine.OpenError{Engine: cfg.Driver.Name, Target: cfg.Targets[r.threads[0].target].Path, Err: err}
+		}
+	}
 	// A raw system call keeps its processor while it blocks, so there must be one for each thread
 	// and some to spare for control. Go lowers the default to a container's CPU limit (since 1.25):
 	// never rely on it.
@@ -137,7 +142,7 @@ func Run(ctx context.Context, cfg Config) (*Result, error) {
 	}
 	close(started)
 	result := c.watch(ctx)
-	if len(result.Stuck) == 0 {
+	if result.StuckIOs == 0 {
 		gc.resume() // both stop the world
 		runtime.GOMAXPROCS(procs)
 	}
@@ -193,13 +198,14 @@ func (r *run) start(driver *ioengine.Driver, c *control) (chan struct{}, error) 
 			if err != nil {
 				return
 			}
-			defer closeAll()
 			select {
 			case <-started:
 			case <-abort:
+				closeAll()
 				return
 			}
 			th.loop()
+			closeAll() // before control takes stock: closing may fail
 			c.finished <- th
 		}()
 	}

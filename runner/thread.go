@@ -53,7 +53,8 @@ type thread struct {
 	active *slice
 	rowEnd int64
 	spare  *slice // empty slices, chained
-	ended  int64  // stamp of the last reaping
+	ended  int64  // stamp of the last turn
+	heard  int64  // stamp of the last turn in which the device answered
 	health health
 
 	issued  [op.Count]uint64
@@ -121,8 +122,9 @@ func preemptPoint(n int) {
 // cycle hands over to the engine. Meanwhile control may take the thread's data, see state.
 func (th *thread) cycle() (taken, completed int, err error) {
 	turn := th.state.Load()&^stateMask + (stateMask + 1)
+	pending, wait, done := th.pending, min(th.wait, th.inflight+len(th.pending)), th.done
 	th.state.Store(turn | stateInEngine)
-	taken, completed, err = th.engine.Cycle(th.pending, min(th.wait, th.inflight+len(th.pending)), th.done)
+	taken, completed, err = th.engine.Cycle(pending, wait, done)
 	if !th.state.CompareAndSwap(turn|stateInEngine, turn|stateRunning) {
 		th.regain(turn)
 	}
@@ -183,6 +185,9 @@ func (th *thread) account(taken, completed int) {
 // reap records a batch of completions, all with the one stamp now.
 func (th *thread) reap(now int64, batch []ioengine.Completion) {
 	th.ended = now
+	if len(batch) > 0 {
+		th.heard = now
+	}
 	if now >= th.run.deadline.Load() {
 		// The window is closed: what completes now belongs to no row. What is prepared and not
 		// taken was never issued.

@@ -25,6 +25,7 @@ type Input struct {
 	Clamped          uint64
 	Max, DrainedMax  time.Duration // longest latency in the window, and of what completed after it
 	Stuck            int
+	Failure          string    // why the engine itself broke
 	Percentiles      []float64 // those that must be trustworthy, ascending
 	Fallback         []string  // "io_uring: why it was passed over"
 	EngineNotes      []string
@@ -38,7 +39,7 @@ type Input struct {
 func Judge(in *Input) []Warning {
 	var out []Warning
 	for _, rule := range []func(*Input) *Warning{
-		hung, faults, partial, dry, unwritten, cached, cpuBound, steal, clock, descheduled, tooDeep, depth, inSubmit,
+		hung, broken, faults, partial, dry, unwritten, cached, cpuBound, steal, clock, descheduled, tooDeep, depth, inSubmit,
 		kernelWorkers, slowAfter, fallback, degraded, shortWindow, clamped, empty,
 	} {
 		if w := rule(in); w != nil {
@@ -66,6 +67,17 @@ func hung(in *Input) *Warning {
 	}
 }
 
+func broken(in *Input) *Warning {
+	if in.Failure == "" {
+		return nil
+	}
+	return &Warning{
+		Code:    "engine_failed",
+		Message: "the engine itself failed, and the point ended there: " + in.Failure,
+		Advice:  "the figures cover the time until then; try another --engine",
+	}
+}
+
 func faults(in *Input) *Warning {
 	if in.Faults == 0 {
 		return nil
@@ -82,8 +94,8 @@ func faults(in *Input) *Warning {
 }
 
 func partial(in *Input) *Warning {
-	if in.Completed || in.Planned == 0 {
-		return nil
+	if in.Completed || in.Planned == 0 || in.Window >= in.Planned {
+		return nil // what else was wrong has its own warning
 	}
 	how := "ended early"
 	if in.Interrupted {

@@ -28,6 +28,7 @@ func TestRulesOfThePoint(t *testing.T) {
 		texts  []string
 	}{
 		{"device_hung", func(in *Input) { in.Stuck = 3 }, []string{"never answered 3 I/Os", "kernel log"}},
+		{"engine_failed", func(in *Input) { in.Failure = "ring is gone" }, []string{"the engine itself failed", "ring is gone"}},
 		{"io_errors", func(in *Input) { in.Faults, in.Errors, in.FirstError = 2, 2, "read of 512 bytes: EIO" }, []string{"2 I/Os failed", "the first: read of 512 bytes: EIO"}},
 		{"io_errors", func(in *Input) { in.Faults, in.Errors, in.Short = 3, 1, 2 }, []string{"3 I/Os failed"}},
 		{"io_errors", func(in *Input) { in.Faults = 1 }, []string{"1 I/O failed"}}, // in the ramp
@@ -80,6 +81,7 @@ func TestRulesKeepQuiet(t *testing.T) {
 func TestGravestFirst(t *testing.T) {
 	in := clean()
 	in.Stuck, in.Faults, in.Errors, in.Completed, in.Buffered, in.Clamped = 1, 1, 1, false, true, 1
+	in.Window = in.Planned / 2
 	var codes []string
 	for _, w := range Judge(in) {
 		codes = append(codes, w.Code)

@@ -133,7 +133,7 @@ func kernelWorkers(in *Input) *Warning {
 	}
 	return &Warning{
 		Code:    "kernel_workers",
-		Message: fmt.Sprintf("io_uring ran this I/O in %d worker threads of the kernel, since the target cannot take it without blocking", in.Machine.KernelWorkers),
+		Message: fmt.Sprintf("io_uring ran I/O in worker threads of the kernel (%d were seen at once), since the target could not take it without blocking", in.Machine.KernelWorkers),
 		Advice:  "it costs far more CPU per I/O: try --engine libaio, or no more in flight than the device's queue takes",
 	}
 }

@@ -24,7 +24,7 @@ func TestRulesOfTheMachine(t *testing.T) {
 		{"depth_above_queue", func(in *Input) { in.Queue = Queue{"/dev/sdb", 256, 64, "mptsas device/queue_depth"} }, []string{"256 I/Os", "takes 64", "mptsas device/queue_depth"}},
 		{"descheduled", func(in *Input) { in.Machine.Descheduled, in.Machine.DescheduledMax = 3, 2*time.Second }, []string{"3 times", "2s"}},
 		{"completes_in_submit", func(in *Input) { in.Machine.InSubmitPct, in.Engine = 99, "libaio" }, []string{"99 %", "engine libaio", "synchronous"}},
-		{"kernel_workers", func(in *Input) { in.Machine.KernelWorkers = 2 }, []string{"2 worker threads", "--engine libaio"}},
+		{"kernel_workers", func(in *Input) { in.Machine.KernelWorkers = 2 }, []string{"worker threads of the kernel (2 were seen", "--engine libaio"}},
 		{"unwritten_blocks", func(in *Input) { in.UnwrittenShare, in.UnwrittenPath = 0.4, "/dev/loop1" }, []string{"40 %", "/dev/loop1", "never written"}},
 		{"slow_after_window", func(in *Input) { in.Max, in.DrainedMax = 20*time.Millisecond, 3*time.Second }, []string{"took 3s", "maximum shown, 20ms"}},
 		{"engine_fallback", func(in *Input) { in.Fallback = []string{"io_uring could not be: EPERM"} }, []string{"io_uring could not be: EPERM"}},

@@ -1,11 +1,14 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
+	"unicode"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
@@ -38,13 +41,13 @@ identity, and whether they may be written with --destroy, or why not. Nothing is
 				return fmt.Errorf("--format %q: known are text, json", format)
 			}
 			list, err := a.listDevices(specs)
-			if err != nil {
+			if list == nil || err != nil && len(list.Devices) == 0 {
 				return err
 			}
 			if format == "json" {
-				return writeJSON(a.stdout, list)
+				return errors.Join(writeJSON(a.stdout, list), err)
 			}
-			return deviceText(a.stdout, list)
+			return errors.Join(deviceText(a.stdout, list), err)
 		},
 	}
 	cmd.Flags().StringVar(&format, "format", "text", "what goes to standard output, `NAME` is text|json")
@@ -54,14 +57,17 @@ identity, and whether they may be written with --destroy, or why not. Nothing is
 func (a *app) listDevices(specs []string) (*deviceList, error) {
 	roots := a.roots.Device
 	var facts []*device.Facts
+	var failed []error // told after those that were found
 	for _, spec := range specs {
 		path, err := roots.Resolve(spec)
 		if err != nil {
-			return nil, err
+			failed = append(failed, err)
+			continue
 		}
 		f, err := roots.Inspect(path)
 		if err != nil {
-			return nil, err
+			failed = append(failed, err)
+			continue
 		}
 		facts = append(facts, f)
 	}
@@ -77,9 +83,13 @@ func (a *app) listDevices(specs []string) (*deviceList, error) {
 		if refusals == nil {
 			refusals = []device.Refusal{}
 		}
+		if f.SizeBytes == 0 {
+			safe = false
+			refusals = append(refusals, device.Refusal{Code: "empty", Reason: f.Path + " holds no byte", Advice: "choose a target with a size"})
+		}
 		list.Devices = append(list.Devices, deviceRow{Facts: f, Safe: safe, Refusals: refusals})
 	}
-	return list, nil
+	return list, errors.Join(failed...)
 }
 
 // deviceText prints a table of what people choose by, and below it why a device is not safe.
@@ -89,7 +99,7 @@ func deviceText(w io.Writer, list *deviceList) error {
 		return err
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "DEVICE\tKIND\tSIZE\tBLOCK\tMEDIA\tSCHED\tQUEUE\tCONTROLLER\tH:C:T:L\tMODEL\tSERIAL\tSAFE TO TEST?")
+	fmt.Fprintln(t, "DEVICE\tKIND\tSIZE\tBLOCK\tDIO\tMEDIA\tSCHED\tREQS\tMAX I/O\tQUEUE\tBUS\tCONTROLLER\tH:C:T:L\tMODEL\tSERIAL\tWWN\tSAFE TO TEST?")
 	for _, d := range list.Devices {
 		fmt.Fprintln(t, strings.Join(deviceCells(&d), "\t"))
 	}
@@ -98,12 +108,20 @@ func deviceText(w io.Writer, list *deviceList) error {
 	}
 	for _, d := range list.Devices {
 		for _, r := range d.Refusals {
-			if _, err := fmt.Fprintf(w, "%s: [%s] %s\n", d.Path, r.Code, r.Reason); err != nil {
+			if _, err := fmt.Fprintf(w, "%s: [%s] %s\n", printable(d.Path), r.Code, r.Reason); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// printable keeps a name with control characters from writing over the terminal.
+func printable(name string) string {
+	if strings.ContainsFunc(name, unicode.IsControl) {
+		return strconv.Quote(name)
+	}
+	return name
 }
 
 func deviceCells(d *deviceRow) []string {
@@ -122,17 +140,25 @@ func deviceCells(d *deviceRow) []string {
 	if d.PhysicalBlockBytes != d.LogicalBlockBytes && d.PhysicalBlockBytes != 0 {
 		block += fmt.Sprintf("/%d", d.PhysicalBlockBytes)
 	}
-	depth := ""
-	if d.Controller.QueueDepth > 0 {
-		depth = fmt.Sprint(d.Controller.QueueDepth)
+	number := func(n int, unit string) string {
+		if n == 0 {
+			return ""
+		}
+		return fmt.Sprint(n) + unit
 	}
+	dio := number(d.DIOOffsetAlign, "")
+	if d.DIOMemAlign != 0 && d.DIOMemAlign != d.DIOOffsetAlign {
+		dio += "/" + number(d.DIOMemAlign, "")
+	}
+	media += map[bool]string{true: " ro"}[d.ReadOnly]
 	controller := d.Controller.Driver
 	if d.Controller.Model != "" {
 		controller += " (" + d.Controller.Model + ")"
 	}
 	cells := []string{
-		d.Path, d.Kind, humanize.IBytes(uint64(d.SizeBytes)), block, media, d.Scheduler, depth, controller, d.HCTL,
-		strings.TrimSpace(d.Vendor + " " + d.Model), d.Serial, safe,
+		printable(d.Path), d.Kind, humanize.IBytes(uint64(d.SizeBytes)), block, dio, strings.TrimSpace(media), d.Scheduler,
+		number(d.Queue.NrRequests, ""), number(d.Queue.MaxSectorsKB, "k"), number(d.Controller.QueueDepth, ""), d.Transport, controller, d.HCTL,
+		strings.TrimSpace(d.Vendor + " " + d.Model), d.Serial, d.WWN, safe,
 	}
 	for i := range cells {
 		if cells[i] == "" {

@@ -176,8 +176,8 @@ func checkSums(t *testing.T, p *result.Point) {
 	if p.Total.IOs != all.IOs || p.Total.Bytes != all.Bytes {
 		t.Errorf("total %+v, the directions add up to %+v", *p.Total, all)
 	}
-	if got := p.Total.IOs + p.RampIOs + p.Drained + p.Faults + uint64(len(p.Stuck)); got != p.Issued.Sum() {
-		t.Errorf("issued %d, but %d + %d in the ramp + %d drained + %d faults + %d stuck", p.Issued.Sum(), p.Total.IOs, p.RampIOs, p.Drained, p.Faults, len(p.Stuck))
+	if got := p.Total.IOs + p.RampIOs + p.Drained + p.Faults + p.StuckIOs; got != p.Issued.Sum() {
+		t.Errorf("issued %d, but %d + %d in the ramp + %d drained + %d faults + %d stuck", p.Issued.Sum(), p.Total.IOs, p.RampIOs, p.Drained, p.Faults, p.StuckIOs)
 	}
 	var issued result.Issued
 	for _, th := range p.PerThread {

@@ -12,6 +12,7 @@ import (
 	"os"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
 
 	"blkstorm/device"
 	"blkstorm/execute"
@@ -47,13 +48,19 @@ func (a *app) run(ctx context.Context, args []string) int {
 		return a.exit
 	}
 	var refused *device.RefusedError
+	var fault *execute.FaultError
 	switch {
 	case errors.As(err, &refused):
 		a.refused(refused)
 		return exitRefused
-	case a.signals.status() != 0 && errors.Is(err, execute.ErrInterrupted):
+	case errors.As(err, &fault):
 		fmt.Fprintln(a.stderr, "blkstorm:", err)
-		return a.signals.status()
+		if fault.Hung {
+			a.silentDevice()
+		}
+		return exitFaults
+	case errors.Is(err, unix.EPIPE):
+		return signalBase + int(unix.SIGPIPE) // whoever read the output wants no more: no word about it
 	default:
 		fmt.Fprintln(a.stderr, "blkstorm:", err)
 		return exitUsage

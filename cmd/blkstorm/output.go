@@ -92,6 +92,9 @@ func previewText(w io.Writer, v *execute.Preview) error {
 			what = made + what
 		}
 		say("%s %s", what, execute.Identity(t.Facts))
+		if t.StartByte > 0 || t.EndByte < t.SizeBytes {
+			say("  bytes %d to %d only (%s)", t.StartByte, t.EndByte, humanize.IBytes(uint64(t.EndByte-t.StartByte)))
+		}
 		for _, r := range t.Refusals {
 			say("  refused [%s] %s\n      %s", r.Code, r.Reason, r.Advice)
 		}

@@ -42,6 +42,12 @@ target is mounted, held, in use, read-only or carries a signature.`,
   blkstorm run --rw randread --bs 4k --threads 4 --iodepth 16 --runtime 1m /dev/sdb
   blkstorm run --rw randrw --read-pct 70 --bs 8k --threads 16 --iodepth 16 --ramp 30s --runtime 5m --destroy /dev/sdb`,
 		RunE: func(cmd *cobra.Command, targets []string) error {
+			if cmd.Flags().Changed("dir") && out.dir == "" {
+				return errors.New("--dir: the name is empty")
+			}
+			if cmd.Flags().Changed("grace") && load.grace <= 0 {
+				return errors.New("--grace: must be over 0")
+			}
 			if slices.Contains(targets, "") {
 				return errors.New("a TARGET is empty")
 			}
@@ -99,7 +105,9 @@ func (a *app) runPlan(ctx context.Context, p *plan.Plan, out *outputFlags) error
 	if doc == nil {
 		return err
 	}
-	err = errors.Join(err, w.finish(doc))
+	if len(doc.Points) > 0 || out.format != "text" { // people need no table of nothing
+		err = errors.Join(err, w.finish(doc))
+	}
 	a.exit = a.status(doc)
 	if hung(doc) {
 		a.leave(err)
@@ -125,7 +133,7 @@ func (a *app) status(doc *result.Doc) int {
 
 func hung(doc *result.Doc) bool {
 	for _, p := range doc.Points {
-		if len(p.Stuck) > 0 {
+		if p.StuckIOs > 0 {
 			return true
 		}
 	}
@@ -138,7 +146,13 @@ func (a *app) leave(err error) {
 	if err != nil {
 		fmt.Fprintln(a.stderr, "blkstorm:", err)
 	}
-	fmt.Fprintln(a.stderr, "blkstorm: the device does not answer; with libaio and psync this process can end only when the kernel gives its I/Os back")
-	_ = os.Stdout.Close() // the document is out; there is nothing left that could fail
+	a.silentDevice()
 	os.Exit(a.exit)
+}
+
+// silentDevice says why the process may stay for a while, and gives whoever reads standard output its
+// end now.
+func (a *app) silentDevice() {
+	fmt.Fprintln(a.stderr, "blkstorm: the device does not answer; with libaio and psync this process can end only when the kernel gives its I/Os back")
+	_ = os.Stdout.Close() // what there was to say is out; there is nothing left that could fail
 }

@@ -9,20 +9,26 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// signals turns the first SIGINT, SIGTERM or SIGHUP into the end of the running point, with a whole
+// signals turns the first SIGINT, SIGTERM, SIGHUP or SIGQUIT into the end of the running point, with a whole
 // partial result, and the second into the end of the process, at once.
 type signals struct {
 	caught atomic.Int32
 	first  chan struct{}
 }
 
-// signalBase is added to a signal's number to make the exit status, as shells do: 130, 143, 129.
+// signalBase is added to a signal's number to make the exit status, as shells do: 130, 143, 129, 131.
 const signalBase = 128
 
 func catchSignals() *signals {
 	s := &signals{first: make(chan struct{})}
 	c := make(chan os.Signal, 2)
-	signal.Notify(c, unix.SIGINT, unix.SIGTERM, unix.SIGHUP)
+	for _, number := range []os.Signal{unix.SIGINT, unix.SIGTERM, unix.SIGHUP, unix.SIGQUIT} {
+		if !signal.Ignored(number) { // nohup, or a shell's background job
+			signal.Notify(c, number)
+		}
+	}
+	// A reader that goes away must not end a run that also writes a folder: writes fail instead.
+	signal.Ignore(unix.SIGPIPE)
 	go func() {
 		number := (<-c).(unix.Signal)
 		s.caught.Store(int32(number))

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -23,7 +24,7 @@ import (
 const Name = "libaio"
 
 // Driver opens libaio engines.
-var Driver = ioengine.Driver{Name: Name, Probe: tryOut, Open: open}
+var Driver = ioengine.Driver{Name: Name, Probe: tryOut, Fits: fits, Open: open}
 
 type engine struct {
 	ctx      uintptr
@@ -63,12 +64,26 @@ func setup(depth, total int) (uintptr, error) {
 	case 0:
 		return ctx, nil
 	case syscall.EAGAIN:
-		return 0, fmt.Errorf("io_setup: %w: sysctl fs.aio-max-nr is %s, of which %s are in use, and this point needs %d; raise it with sysctl -w fs.aio-max-nr=N, or lower --threads or --iodepth",
-			errno, sysctl("aio-max-nr"), sysctl("aio-nr"), max(total, depth))
+		return 0, fmt.Errorf("io_setup: %w: %w", errno, tooMany(max(total, depth)))
 	case syscall.ENOSYS:
 		return 0, fmt.Errorf("io_setup: %w (this kernel has no Linux AIO, or a container's seccomp profile hides it)", errno)
 	}
 	return 0, fmt.Errorf("io_setup: %w", errno)
+}
+
+// fits compares the need of all threads with what the system has left.
+func fits(slots int) error {
+	limit, err1 := strconv.Atoi(sysctl("aio-max-nr"))
+	used, err2 := strconv.Atoi(sysctl("aio-nr"))
+	if err1 == nil && err2 == nil && used+slots > limit {
+		return tooMany(slots)
+	}
+	return nil // or not to be told: io_setup will
+}
+
+func tooMany(slots int) error {
+	return fmt.Errorf("sysctl fs.aio-max-nr is %s, of which %s are in use, and this point needs %d; raise it with sysctl -w fs.aio-max-nr=N, or lower --threads or --iodepth",
+		sysctl("aio-max-nr"), sysctl("aio-nr"), slots)
 }
 
 func sysctl(name string) string {

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"blkstorm/lab"
 )
@@ -47,7 +48,7 @@ func makeDevices() (d devices, remove func() error, err error) {
 	if err := command("mount", "-t", "tmpfs", "-o", fmt.Sprintf("size=%d", deviceBytes+1<<20), "tmpfs", dir); err != nil {
 		return d, remove, err
 	}
-	undo = append(undo, func() error { return command("umount", dir) })
+	undo = append(undo, func() error { return patiently(func() error { return command("umount", dir) }) })
 	file := filepath.Join(dir, "disk")
 	if err := command("truncate", "-s", fmt.Sprint(deviceBytes), file); err != nil {
 		return d, remove, err
@@ -99,6 +100,19 @@ func addZram() (string, error) {
 		return "", errors.Join(fmt.Errorf("sizing %s: %w", name, err), lab.RemoveZram(name))
 	}
 	return "/dev/" + name, nil
+}
+
+// patiently tries for some seconds: the kernel takes a loop off its file, and an ended process's ring
+// apart, a moment later.
+func patiently(f func() error) error {
+	var err error
+	for range 100 {
+		if err = f(); err == nil {
+			return nil
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	return err
 }
 
 func command(name string, args ...string) error {

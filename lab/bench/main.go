@@ -8,12 +8,14 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
 	"os/exec"
 	"os/signal"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -27,7 +29,7 @@ func main() {
 	flag.StringVar(&o.only, "only", "", "rows whose name contains this")
 	flag.BoolVar(&o.strict, "assert", true, "exit 1 when a ratio is below its goal")
 	flag.Parse()
-	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer cancel()
 	if err := run(ctx, &o); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -54,9 +56,7 @@ func run(ctx context.Context, o *options) (err error) {
 		return err
 	}
 	defer func() {
-		if removeErr := remove(); err == nil {
-			err = removeErr
-		}
+		err = errors.Join(err, remove())
 	}()
 	missed := 0
 	for _, r := range rows(bench) {
