@@ -80,7 +80,7 @@ func (s *Session) lookForHoles(p *plan.Point) {
 			if err != nil || !w.Reads() || t.create {
 				continue
 			}
-			share, known := s.opts.Roots.Device.Unwritten(t.facts, r.Start, r.Blocks*w.BlockSize)
+			share, known := s.opts.Roots.Device.Unwritten(t.facts, r.Start, r.Length)
 			if known && (t.unwritten == nil || share > *t.unwritten) {
 				t.unwritten = &share
 			}

@@ -62,7 +62,7 @@ func (s *Session) bounds(i int) (start, end int64) {
 	start = s.targets[i].facts.SizeBytes
 	for _, w := range s.workloadsOn(s.targets[i].plan) {
 		if r, err := w.RangeOn(s.targets[i].facts.SizeBytes); err == nil {
-			start, end = min(start, r.Start), max(end, r.End(w.BlockSize))
+			start, end = min(start, r.Start), max(end, r.End())
 		}
 	}
 	return min(start, end), end

@@ -95,8 +95,8 @@ func (s *Stream) check(p *Plan) error {
 	case buffers > maxBufferBytes:
 		return fmt.Errorf("threads x iodepth x bs x targets = %s of buffers: over the limit of %s; lower one of them",
 			unit.Size(buffers), unit.Size(maxBufferBytes))
-	case s.OnePass && s.Workload.Random():
-		return errors.New("a single pass needs a sequential workload")
+	case s.OnePass && !s.Workload.Passes():
+		return errors.New("a single pass needs a sequential workload of one block size, or --coverage")
 	}
 	for _, t := range s.Targets {
 		if t < 0 || t >= len(p.Targets) {
@@ -132,8 +132,10 @@ func (s *Stream) checkOn(f *device.Facts, direct bool) error {
 		return errors.New("it is empty (0 bytes): there is nothing to read or write; a file can be made with --size instead")
 	}
 	if unitBytes, what := transferUnit(f, direct); unitBytes > 1 {
-		if w.BlockSize%unitBytes != 0 {
-			return fmt.Errorf("--bs %s: must be a multiple of %d, the target's %s", unit.Size(w.BlockSize), unitBytes, what)
+		for _, l := range w.Lengths() {
+			if l.Bytes%unitBytes != 0 {
+				return fmt.Errorf("%s %s: must be a multiple of %d, the target's %s", l.Option, unit.Size(l.Bytes), unitBytes, what)
+			}
 		}
 		if offset := w.Offset.Bytes; offset%unitBytes != 0 {
 			return fmt.Errorf("--offset %s: must be a multiple of %d, the target's %s", unit.Size(offset), unitBytes, what)

@@ -7,6 +7,7 @@ import (
 
 	"blkstorm/device"
 	"blkstorm/unit"
+	"blkstorm/workload"
 )
 
 func TestCheckTakesWhatIsRight(t *testing.T) {
@@ -24,6 +25,9 @@ func TestCheckTakesWhatIsRight(t *testing.T) {
 		"no ramp": func(p *Plan) { p.firstPoint().Ramp = 0 },
 		"one pass, no time": func(p *Plan) {
 			p.firstStream().OnePass, p.firstStream().Workload.RW, p.firstPoint().Runtime = true, "write", 0
+		},
+		"one pass of coverage": func(p *Plan) {
+			p.firstStream().OnePass, p.firstStream().Workload.RW, p.firstStream().Workload.Coverage = true, "randwrite", true
 		},
 		"both of the targets": func(p *Plan) { p.firstStream().Targets = []int{0, 1} },
 	} {
@@ -65,6 +69,12 @@ func TestCheckRefuses(t *testing.T) {
 		"--bs 0: must be from 1 byte to 1g":         func(p *Plan) { p.firstStream().Workload.BlockSize = 0 },
 		"--read-pct 101: must be from 0 to 100":     func(p *Plan) { p.firstStream().Workload.ReadPct = 101 },
 		"a single pass needs a sequential workload": func(p *Plan) { p.firstStream().OnePass = true },
+		"a single pass needs a sequential workload of one block size, or --coverage": func(p *Plan) {
+			p.firstStream().OnePass, p.firstStream().Workload.RW, p.firstStream().Workload.Stride = true, "write", 16384
+		},
+		"--bssplit 4k/50:8k/40: the shares sum to 90 %, not to 100": func(p *Plan) {
+			p.firstStream().Workload.BlockSizeSplit.Read = workload.Split{{Bytes: 4096, Share: 5000}, {Bytes: 8192, Share: 4000}}
+		},
 		"stream \"s\" names target 2 of 2":          func(p *Plan) { p.firstStream().Targets = []int{2} },
 		"--size 10000 is not a multiple of --bs 8k": func(p *Plan) { p.firstStream().Workload.Size = unit.Share{Bytes: 10000} },
 	} {
@@ -89,7 +99,14 @@ func TestCheckTarget(t *testing.T) {
 		change func(*Plan)
 		want   string // empty: nothing is wrong
 	}{
-		"disk":                     {disk(1<<30, 512), bs(8192), ""},
+		"disk": {disk(1<<30, 512), bs(8192), ""},
+		"4Kn, split": {disk(1<<30, 4096), func(p *Plan) {
+			p.firstStream().Workload.BlockSizeSplit.Read = workload.Split{{Bytes: 8192, Share: 5000}, {Bytes: 512, Share: 5000}}
+		}, "--bssplit 512: must be a multiple of 4096"},
+		"4Kn, blockalign": {disk(1<<30, 4096), func(p *Plan) { p.firstStream().Workload.BlockAlign = 512 }, "--blockalign 512: must be a multiple of 4096"},
+		"zones": {disk(1<<30, 512), func(p *Plan) {
+			p.firstStream().Workload.Distribution, _ = workload.ParseDistribution("zoned_abs:60/1g:40/1g")
+		}, "--random-distribution zoned_abs:60/1g:40/1g: zone 2 ends at 2g"},
 		"one block":                {disk(8192, 512), bs(8192), ""},
 		"4Kn, 8k":                  {disk(1<<30, 4096), bs(8192), ""},
 		"4Kn, 512":                 {disk(1<<30, 4096), bs(512), "/dev/a: --bs 512: must be a multiple of 4096, the target's logical block size"},

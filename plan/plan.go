@@ -81,8 +81,8 @@ type Stream struct {
 	Targets  []int         `json:"targets"` // indexes into Plan.Targets
 	Threads  int           `json:"threads"` // per target
 	IODepth  int           `json:"iodepth"` // per thread
-	// OnePass ends the stream when each thread has walked through its sequential slice once,
-	// however long that takes; the window is then that time.
+	// OnePass ends the stream when each thread has walked once through its sequential slice, or
+	// through its share of a workload with full coverage, however long that takes; the window is then that time.
 	OnePass bool `json:"one_pass,omitempty"`
 }
 
@@ -135,11 +135,7 @@ func (p *Plan) eachStream(f func(*Point, *Stream)) {
 	}
 }
 
-// AutoLabel names a point by what it does: "randrw 70% 8k 4T/16Q".
+// AutoLabel names a point by what it does: "randrw 70% read 8k 4T/16Q".
 func AutoLabel(s *Stream) string {
-	mix := ""
-	if s.Workload.Mixed() {
-		mix = fmt.Sprintf(" %d%% read", s.Workload.ReadPct)
-	}
-	return fmt.Sprintf("%s%s %s %dT/%dQ", s.Workload.RW, mix, unit.Size(s.Workload.BlockSize), s.Threads, s.IODepth)
+	return fmt.Sprintf("%s %dT/%dQ", s.Workload.Label(), s.Threads, s.IODepth)
 }

@@ -99,6 +99,13 @@ func TestAutoLabel(t *testing.T) {
 		"randrw 70% read 8k 2T/4Q": *valid().firstStream(),
 		"read 512 1T/1Q":           {Workload: workload.Spec{RW: "read", BlockSize: 512, ReadPct: 100}, Threads: 1, IODepth: 1},
 		"randwrite 1m 16T/32Q":     {Workload: workload.Spec{RW: "randwrite", BlockSize: 1 << 20}, Threads: 16, IODepth: 32},
+		"randread 4k/60:64k/40 zipf:1.2 1T/1Q": {Workload: workload.Spec{
+			RW: "randread", BlockSize: 65536, Distribution: workload.Distribution{Kind: workload.Zipf, Param: 1.2},
+			BlockSizeSplit: workload.Splits{Read: workload.Split{{Bytes: 4096, Share: 6000}, {Bytes: 65536, Share: 4000}}},
+		}, Threads: 1, IODepth: 1},
+		"read 4k stride 1m backward 4 streams 1T/1Q": {Workload: workload.Spec{
+			RW: "read", BlockSize: 4096, Stride: 1 << 20, Backward: true, SeqStreams: 4,
+		}, Threads: 1, IODepth: 1},
 	} {
 		if got := AutoLabel(&s); got != want {
 			t.Errorf("%q, want %q", got, want)

@@ -119,12 +119,21 @@ func (s Share) String() string {
 func Duration(s string) (time.Duration, error) {
 	text := strings.ToLower(strings.TrimSpace(s))
 	number, suffix := splitNumber(text)
+	if days, rest, found := strings.Cut(suffix, "d"); number != "" && found && days == "" {
+		whole, err := scaled(s, number, 24*time.Hour)
+		if err != nil || rest == "" {
+			return whole, err
+		}
+		more, err := Duration(rest) // "1d12h"
+		if err != nil || more > math.MaxInt64-whole {
+			return 0, fmt.Errorf("time %q: write for example 30s, 5m, 1h30m, 2d, 1d12h", s)
+		}
+		return whole + more, nil
+	}
 	if number != "" {
 		switch suffix {
 		case "":
 			text += "s"
-		case "d":
-			return scaled(s, number, 24*time.Hour)
 		case "min":
 			return scaled(s, number, time.Minute)
 		case "sec":

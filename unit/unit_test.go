@@ -84,6 +84,8 @@ func TestDuration(t *testing.T) {
 		{"30s", 30 * time.Second, ""},
 		{"1m30s", 90 * time.Second, ""},
 		{"2d", 48 * time.Hour, ""},
+		{"1d12h", 36 * time.Hour, ""},
+		{"1dx", 0, "write for example"},
 		{"5min", 5 * time.Minute, ""},
 		{"10sec", 10 * time.Second, ""},
 		{"250ms", 250 * time.Millisecond, ""},
@@ -130,6 +132,9 @@ func FuzzBytes(f *testing.F) {
 		}
 		if share, err := ParseShare(s); err == nil && share.Of(1<<60) < 0 {
 			t.Fatalf("ParseShare(%q) = %v", s, share)
+		}
+		if p, err := ParsePercent(s); err == nil && p < 0 {
+			t.Fatalf("ParsePercent(%q) = %v", s, p)
 		}
 		if d, err := Duration(s); err == nil && d < 0 {
 			t.Fatalf("Duration(%q) = %v", s, d)

@@ -2,10 +2,10 @@ package workload
 
 import (
 	"fmt"
-	"math/bits"
 	"math/rand/v2"
 
 	"blkstorm/op"
+	"blkstorm/unit"
 )
 
 // mixBlock is the number of consecutive I/Os within which the read share is exact.
@@ -18,60 +18,167 @@ type Request struct {
 	Op     op.Op
 }
 
+// How a generator finds offsets.
+const (
+	byChance  = iota // random with replacement
+	byWalk           // sequential
+	byBoth           // sequential, with random jumps
+	byPassing        // every block once a pass
+)
+
 // Generator gives the I/Os of one thread, one after the other, without end. It is not safe for
 // concurrent use.
 type Generator struct {
-	rng       rand.PCG
-	start     int64 // byte offset of the range that this generator uses
-	blocks    uint64
-	blockSize int64
-	random    bool
+	rng    rand.PCG
+	start  int64 // byte offset of the range that this generator uses
+	length int64
+	mode   int
+	blocks int64
 
 	readPct   uint64 // reads in each block of 100
 	blockLeft uint64 // I/Os left in the current block of 100
 	readsLeft uint64 // reads among them
 
+	sizers [op.Count]*sizer
+
+	spread *spread // nil: uniform
+	cell   int64   // bytes of a cell of spread
+	snap   bool    // cells are smaller than some blocks: the block that covers the cell is meant
+
 	// A sequential mix has a position per direction, as fio's rw=rw has: the reads alone are
 	// sequential, and so are the writes.
-	next [op.Count]uint64
+	walks  [op.Count]walk
+	jumps  [op.Count]*deck // class 0 is a random I/O
+	passes coverage
 }
 
 // NewGenerator makes the generator of thread number thread (from 0) of threads that share the range.
-// The same seed and thread give the same I/Os. A sequential range with fewer blocks than threads is
-// an error: some thread would have nothing to do.
+// The same seed and thread give the same I/Os. What the range cannot give is an error: fewer blocks
+// than threads or streams, zones without a block.
 func NewGenerator(s *Spec, r Range, seed uint64, thread, threads int) (*Generator, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
 	}
-	if !s.Random() {
-		if r.Blocks < int64(threads) {
-			return nil, fmt.Errorf("sequential range of %d blocks cannot be cut into slices for %d threads; lower --threads or --bs, or widen the range", r.Blocks, threads)
-		}
-		r = r.Slice(s.BlockSize, thread, threads)
-	}
-	g := &Generator{
-		start:     r.Start,
-		blocks:    uint64(r.Blocks),
-		blockSize: s.BlockSize,
-		random:    s.Random(),
-		readPct:   uint64(s.readPct()),
-	}
+	g := &Generator{start: r.Start, length: r.Length, blocks: r.Blocks, readPct: uint64(s.readPct())}
 	g.rng.Seed(seed, Mix(seed^uint64(thread)))
+	for _, o := range s.directions() {
+		g.sizers[o] = newSizer(s, o, r.Length)
+	}
+	if s.Reads() && s.Writes() && !s.apart() {
+		g.sizers[op.Write] = g.sizers[op.Read] // one deck for both
+	}
+	switch {
+	case s.Coverage:
+		return g, g.cover(r, seed, thread, threads)
+	case s.Random():
+		g.mode = byChance
+	case s.Sequential():
+		g.mode = byWalk
+	default:
+		g.mode = byBoth
+	}
+	if g.mode != byChance {
+		if err := g.layWalks(s, r, thread, threads); err != nil {
+			return nil, err
+		}
+	}
+	if g.mode != byWalk && !s.Distribution.IsZero() {
+		return g, g.laySpread(s, seed)
+	}
 	return g, nil
 }
 
-// Blocks is the number of blocks that this generator uses: one pass of a sequential workload.
-func (g *Generator) Blocks() int64 { return int64(g.blocks) }
+func (g *Generator) cover(r Range, seed uint64, thread, threads int) error {
+	if r.Blocks < int64(threads) {
+		return fmt.Errorf("--coverage: the range of %d blocks has none for some of %d threads; lower --threads or --bs, or widen the range", r.Blocks, threads)
+	}
+	g.mode = byPassing
+	g.passes = newCoverage(uint64(r.Blocks), seed, thread, threads)
+	g.blocks = int64(g.passes.share())
+	return nil
+}
+
+func (g *Generator) layWalks(s *Spec, r Range, thread, threads int) (err error) {
+	pcts := map[int]*deck{}
+	for _, o := range s.directions() {
+		if g.walks[o], err = newWalk(s, r, thread, threads, g.mode == byBoth); err != nil {
+			return err
+		}
+		pct := s.randomPct(o)
+		if pcts[pct] == nil || len(s.RandomPct) > 1 {
+			d := newDeck([]unit.Percent{unit.Percent(pct) * 100, unit.Percent(100-pct) * 100})
+			pcts[pct] = &d
+		}
+		g.jumps[o] = pcts[pct]
+		g.blocks = g.walks[o].blocks(s.BlockSize)
+	}
+	return nil
+}
+
+func (g *Generator) laySpread(s *Spec, seed uint64) (err error) {
+	g.cell = s.BlockAlign
+	cells := uint64(0)
+	if g.cell > 0 {
+		cells = uint64((g.length-s.BlockSize)/g.cell) + 1
+	} else {
+		g.cell = s.MinBlock()
+		g.snap = !s.OneSize()
+		cells = uint64(g.length / g.cell)
+	}
+	g.spread, err = newSpread(&s.Distribution, cells, g.cell, seed)
+	return err
+}
+
+// Blocks is the number of blocks that this generator uses: one pass of a sequential workload, or of
+// one with full coverage.
+func (g *Generator) Blocks() int64 { return g.blocks }
 
 // Next fills in the next I/O.
 func (g *Generator) Next(r *Request) {
-	r.Op = g.direction()
-	r.Length = g.blockSize
-	r.Offset = g.start + int64(g.block(r.Op))*g.blockSize
+	o := g.direction()
+	b := g.sizers[o].next(&g.rng)
+	r.Op, r.Length = o, b.size
+	switch g.mode {
+	case byChance:
+		r.Offset = g.start + g.random(b)
+	case byWalk:
+		w := &g.walks[o]
+		r.Offset = g.start + w.step(w.next(), b.size)
+	case byPassing:
+		r.Offset = g.start + int64(g.passes.next())*b.size
+	default:
+		r.Offset = g.start + g.jumpOrStep(o, b)
+	}
+}
+
+// jumpOrStep: a random I/O is a jump, from which the stream goes on, as with fio's percentage_random
+// and vdbench's seekpct.
+func (g *Generator) jumpOrStep(o op.Op, b *block) int64 {
+	w := &g.walks[o]
+	l := w.next()
+	if g.jumps[o].draw(&g.rng) != 0 {
+		return w.step(l, b.size)
+	}
+	at := g.random(b)
+	w.jump(l, at, b.size)
+	return at
+}
+
+// random is an offset within the range.
+func (g *Generator) random(b *block) int64 {
+	if g.spread == nil {
+		return int64(below(&g.rng, b.count)) * b.align
+	}
+	at := int64(g.spread.next(&g.rng)) * g.cell
+	if g.snap {
+		at -= at % b.align
+		at = min(at, int64(b.count-1)*b.align) // the last whole one covers a rest at the range's end
+	}
+	return at
 }
 
 // direction draws without replacement from a block of 100 I/Os that holds exactly readPct reads
-// (selection sampling, Knuth 3.4.2 algorithm S: each order of the block is equally likely).
+// (selection sampling, as in deck).
 func (g *Generator) direction() op.Op {
 	switch g.readPct {
 	case 100:
@@ -82,31 +189,13 @@ func (g *Generator) direction() op.Op {
 	if g.blockLeft == 0 {
 		g.blockLeft, g.readsLeft = mixBlock, g.readPct
 	}
-	read := g.below(g.blockLeft) < g.readsLeft
+	read := below(&g.rng, g.blockLeft) < g.readsLeft
 	g.blockLeft--
 	if read {
 		g.readsLeft--
 		return op.Read
 	}
 	return op.Write
-}
-
-func (g *Generator) block(o op.Op) uint64 {
-	if g.random {
-		return g.below(g.blocks)
-	}
-	n := g.next[o]
-	if g.next[o] = n + 1; g.next[o] == g.blocks {
-		g.next[o] = 0
-	}
-	return n
-}
-
-// below is uniform over [0, n) by multiplication (Lemire 2019, without the rejection step: for n
-// blocks the bias is at most n/2^64, which 2^48 blocks bring to 1 in 65 536 of one part in 2^48).
-func (g *Generator) below(n uint64) uint64 {
-	high, _ := bits.Mul64(g.rng.Uint64(), n)
-	return high
 }
 
 // Mix spreads the bits of a seed, so that neighbouring numbers give unrelated streams (the finalizer

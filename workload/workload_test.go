@@ -2,6 +2,7 @@ package workload
 
 import (
 	"math"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -9,7 +10,7 @@ import (
 	"blkstorm/unit"
 )
 
-func gen(t *testing.T, s Spec, size int64, seed uint64, thread, threads int) *Generator {
+func gen(t testing.TB, s Spec, size int64, seed uint64, thread, threads int) *Generator {
 	t.Helper()
 	r, err := s.RangeOn(size)
 	if err != nil {
@@ -80,6 +81,7 @@ func TestRandomOffsetsAreUniform(t *testing.T) {
 	}{
 		{"small", Spec{RW: "randread", BlockSize: 4096}, 4096 * 1000},
 		{"2^31+7 blocks", Spec{RW: "randread", BlockSize: 512}, 512 * (1<<31 + 7)},
+		{"2^32+7 blocks", Spec{RW: "randread", BlockSize: 4096}, 4096 * (1<<32 + 7)},
 		{"2^34 blocks", Spec{RW: "randwrite", BlockSize: 4096}, 4096 << 34},
 		{"part", Spec{RW: "randread", BlockSize: 8192, Offset: unit.Share{Bytes: 4096}, WorkingSet: unit.Share{Percent: 20}}, 1 << 40},
 	} {
@@ -94,7 +96,7 @@ func TestRandomOffsetsAreUniform(t *testing.T) {
 			var req Request
 			for range m {
 				g.Next(&req)
-				if req.Offset < r.Start || req.Offset+req.Length > r.End(c.spec.BlockSize) {
+				if req.Offset < r.Start || req.Offset+req.Length > r.End() {
 					t.Fatalf("offset %d length %d is outside %+v", req.Offset, req.Length, r)
 				}
 				n := req.Offset - r.Start
@@ -214,7 +216,7 @@ func TestRangeOn(t *testing.T) {
 			}
 			continue
 		}
-		if err != nil || r != (Range{c.start, c.blks}) {
+		if err != nil || r != (Range{c.start, c.blks, c.blks * c.bs}) {
 			t.Errorf("%+v: got %+v, %v", c, r, err)
 		}
 	}
@@ -240,7 +242,7 @@ func TestValidate(t *testing.T) {
 		}
 	}
 	s := Spec{RW: "read", BlockSize: 4096}
-	if _, err := NewGenerator(&s, Range{0, 3}, 1, 0, 4); err == nil {
+	if _, err := NewGenerator(&s, Range{Blocks: 3, Length: 3 * 4096}, 1, 0, 4); err == nil {
 		t.Error("3 sequential blocks for 4 threads: no error")
 	}
 }
@@ -272,3 +274,5 @@ func BenchmarkNext(b *testing.B) {
 		})
 	}
 }
+
+func formatFloat(f float64) string { return strconv.FormatFloat(f, 'g', -1, 64) }

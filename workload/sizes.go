@@ -1,0 +1,236 @@
+package workload
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"blkstorm/op"
+	"blkstorm/unit"
+)
+
+// SizeRange is a range of sizes; Spec.BlockSizeAlign says which of them are used.
+type SizeRange struct{ Min, Max int64 }
+
+// SizeRanges are those of both directions. Without Write, one range holds for reads and writes.
+type SizeRanges struct{ Read, Write SizeRange }
+
+// ParseSizeRanges reads fio's bsrange: "4k-64k", or READ,WRITE.
+func ParseSizeRanges(text string) (r SizeRanges, err error) {
+	read, write, both := strings.Cut(text, ",")
+	if r.Read, err = parseSizeRange(read); err != nil || !both {
+		return r, err
+	}
+	r.Write, err = parseSizeRange(write)
+	return r, err
+}
+
+func parseSizeRange(text string) (r SizeRange, err error) {
+	low, high, found := strings.Cut(text, "-")
+	if !found {
+		low, high, found = strings.Cut(text, ":") // fio takes both
+	}
+	if !found {
+		return r, fmt.Errorf("%q is no range; write for example 4k-64k, or READ,WRITE", text)
+	}
+	if r.Min, err = unit.Bytes(low); err != nil {
+		return r, err
+	}
+	if r.Max, err = unit.Bytes(high); err != nil {
+		return r, err
+	}
+	return r, r.check()
+}
+
+func (r SizeRange) check() error {
+	if r.Min <= 0 || r.Max < r.Min || r.Max > MaxBlockSize {
+		return fmt.Errorf("%s must lie within 1 byte to %s, the smaller size first", r, unit.Size(MaxBlockSize))
+	}
+	return nil
+}
+
+// String writes the range as parseSizeRange reads it.
+func (r SizeRange) String() string { return unit.Size(r.Min) + "-" + unit.Size(r.Max) }
+
+// IsZero says that no range is given.
+func (r SizeRanges) IsZero() bool { return r == SizeRanges{} }
+
+// String writes the ranges as ParseSizeRanges reads them.
+func (r SizeRanges) String() string {
+	if r.Write == (SizeRange{}) {
+		return r.Read.String()
+	}
+	return r.Read.String() + "," + r.Write.String()
+}
+
+// MarshalText writes the ranges as plans hold them.
+func (r SizeRanges) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
+
+// UnmarshalText reads what ParseSizeRanges reads.
+func (r *SizeRanges) UnmarshalText(text []byte) (err error) {
+	*r, err = ParseSizeRanges(string(text))
+	return err
+}
+
+// sizes are the lengths of one direction: those of a split, or steps sizes from low on, step apart.
+type sizes struct {
+	split     Split
+	low, step int64
+	steps     uint64
+}
+
+// sizes of a direction. Those that a range yields are its multiples of the alignment; without one, of
+// its smallest size, as fio rounds them. Of an impossible range there are none.
+func (s *Spec) sizes(o op.Op) sizes {
+	switch {
+	case !s.BlockSizeRange.IsZero():
+		r := s.BlockSizeRange.Read
+		if w := s.BlockSizeRange.Write; o == op.Write && w != (SizeRange{}) {
+			r = w
+		}
+		step := s.BlockSizeAlign
+		if step <= 0 {
+			step = max(r.Min, 1)
+		}
+		low := (r.Min-1)/step*step + step
+		if step > MaxBlockSize || low > r.Max {
+			return sizes{}
+		}
+		return sizes{low: low, step: step, steps: uint64((r.Max-low)/step) + 1}
+	case s.BlockSizeSplit.IsZero():
+		return sizes{split: Fixed(s.BlockSize)}
+	case o == op.Write && len(s.BlockSizeSplit.Write) > 0:
+		return sizes{split: s.BlockSizeSplit.Write}
+	}
+	return sizes{split: s.BlockSizeSplit.Read}
+}
+
+// apart says whether reads and writes have sizes of their own, rather than share one deck.
+func (s *Spec) apart() bool {
+	return len(s.BlockSizeSplit.Write) > 0 || s.BlockSizeRange.Write != (SizeRange{})
+}
+
+// all calls f with the sizes of a split, or with the first and the last one of a range.
+func (z *sizes) all(f func(int64)) {
+	for _, p := range z.split {
+		f(p.Bytes)
+	}
+	if z.steps > 0 {
+		f(z.low)
+		f(z.low + int64(z.steps-1)*z.step)
+	}
+}
+
+// eachSize calls f with the sizes that the workload's directions have.
+func (s *Spec) eachSize(f func(int64)) {
+	for _, o := range s.directions() {
+		z := s.sizes(o)
+		z.all(f)
+	}
+}
+
+// directions are those that the workload issues.
+func (s *Spec) directions() []op.Op {
+	switch {
+	case !s.Writes():
+		return []op.Op{op.Read}
+	case !s.Reads():
+		return []op.Op{op.Write}
+	}
+	return []op.Op{op.Read, op.Write}
+}
+
+// MaxBlock is the largest size that the workload issues. Whoever gives a spec a split or a range sets
+// BlockSize to it: buffers, whole blocks of a range and labels go by BlockSize.
+func (s *Spec) MaxBlock() (largest int64) {
+	s.eachSize(func(n int64) { largest = max(largest, n) })
+	return largest
+}
+
+// MinBlock is the smallest size that the workload issues.
+func (s *Spec) MinBlock() int64 {
+	smallest := s.BlockSize
+	s.eachSize(func(n int64) { smallest = min(smallest, n) })
+	return smallest
+}
+
+// OneSize says whether all I/Os have the same size.
+func (s *Spec) OneSize() bool { return s.MinBlock() == s.MaxBlock() }
+
+// grain is what all sizes, and so the lengths of ranges, are multiples of.
+func (s *Spec) grain() int64 {
+	var grain int64
+	s.eachSize(func(n int64) { grain = gcd(grain, n) })
+	for _, o := range s.directions() {
+		if z := s.sizes(o); z.steps > 1 {
+			grain = gcd(grain, z.step)
+		}
+	}
+	return max(grain, 1)
+}
+
+func gcd(a, b int64) int64 {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
+}
+
+// SizeText is how labels name the sizes: "4k", "4k/60:64k/40", "4k-64k".
+func (s *Spec) SizeText() string {
+	switch {
+	case !s.BlockSizeRange.IsZero():
+		return s.BlockSizeRange.String()
+	case s.OneSize():
+		return unit.Size(s.BlockSize)
+	}
+	return s.BlockSizeSplit.String()
+}
+
+// checkSizes says what is wrong with the sizes.
+func (s *Spec) checkSizes() error {
+	if s.BlockSize <= 0 || s.BlockSize > MaxBlockSize {
+		return fmt.Errorf("--bs %s: must be from 1 byte to %s", unit.Size(s.BlockSize), unit.Size(MaxBlockSize))
+	}
+	split, ranged := !s.BlockSizeSplit.IsZero(), !s.BlockSizeRange.IsZero()
+	if split && ranged {
+		return errors.New("--bsrange: goes without --bssplit and without sizes per direction in --bs")
+	}
+	if split {
+		if err := s.BlockSizeSplit.check(); err != nil {
+			return fmt.Errorf("--bssplit %s: %w", s.BlockSizeSplit, err)
+		}
+	}
+	if s.BlockSizeAlign != 0 && !ranged {
+		return fmt.Errorf("--bs-align %s: goes with --bsrange only", unit.Size(s.BlockSizeAlign))
+	}
+	if ranged {
+		if err := s.checkRanges(); err != nil {
+			return err
+		}
+	}
+	if largest := s.MaxBlock(); s.BlockSize < largest {
+		return fmt.Errorf("--bs %s: must be the largest of the sizes, %s", unit.Size(s.BlockSize), unit.Size(largest))
+	}
+	return nil
+}
+
+func (s *Spec) checkRanges() error {
+	if s.BlockSizeAlign < 0 || s.BlockSizeAlign > MaxBlockSize {
+		return fmt.Errorf("--bs-align %s: must be from 1 byte to %s", unit.Size(s.BlockSizeAlign), unit.Size(MaxBlockSize))
+	}
+	for _, r := range []SizeRange{s.BlockSizeRange.Read, s.BlockSizeRange.Write} {
+		if r == (SizeRange{}) {
+			continue
+		}
+		if err := r.check(); err != nil {
+			return fmt.Errorf("--bsrange %s: %w", s.BlockSizeRange, err)
+		}
+	}
+	for _, o := range []op.Op{op.Read, op.Write} {
+		if z := s.sizes(o); z.steps == 0 {
+			return fmt.Errorf("--bs-align %s: --bsrange %s holds no multiple of it", unit.Size(s.BlockSizeAlign), s.BlockSizeRange)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,167 @@
+package workload
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"blkstorm/unit"
+)
+
+// MaxParts is the most sizes of a split and the most zones of a distribution; fio's limit for sizes
+// is the same.
+const MaxParts = 64
+
+// SizeShare is one size of a split, and the share of the I/Os that have it.
+type SizeShare struct {
+	Bytes int64
+	Share unit.Percent
+}
+
+// Split is a mix of sizes in one direction; the shares sum to 100 %. It is exact in each 100
+// consecutive I/Os that share it, or in each 10 000 when a share has a fraction of a percent.
+type Split []SizeShare
+
+// Splits are the sizes of both directions. Without Write, one split holds for reads and writes
+// together; with it, each direction has its own, exact in its own 100 I/Os.
+type Splits struct{ Read, Write Split }
+
+// Fixed is the split of a single size.
+func Fixed(size int64) Split { return Split{{size, unit.Whole}} }
+
+// ParseSplits reads fio's bssplit: "4k/60:64k/40", or READ,WRITE. A size without a share gets its part
+// of what the others leave. bs is the size of a direction that is left empty, as in ",64k/100".
+func ParseSplits(text string, bs int64) (s Splits, err error) {
+	read, write, both := strings.Cut(text, ",")
+	if strings.Contains(write, ",") {
+		return s, errors.New("takes one split, or READ,WRITE")
+	}
+	if s.Read, err = parseSplit(read, both, bs); err != nil || !both {
+		return s, err
+	}
+	s.Write, err = parseSplit(write, both, bs)
+	return s, err
+}
+
+func parseSplit(text string, optional bool, bs int64) (Split, error) {
+	if strings.TrimSpace(text) == "" && optional && bs > 0 {
+		return Fixed(bs), nil
+	}
+	parts := strings.Split(text, ":")
+	if len(parts) > MaxParts {
+		return nil, fmt.Errorf("has %d sizes; at most %d are possible", len(parts), MaxParts)
+	}
+	split := make(Split, len(parts))
+	shares := make([]string, len(parts))
+	for i, part := range parts {
+		var size string
+		var err error
+		size, shares[i], _ = strings.Cut(part, "/")
+		if split[i].Bytes, err = unit.Bytes(size); err != nil {
+			return nil, err
+		}
+	}
+	percents, err := parseShares(shares)
+	if err != nil {
+		return nil, err
+	}
+	used := split[:0]
+	for i := range split {
+		if split[i].Share = percents[i]; percents[i] > 0 {
+			used = append(used, split[i])
+		}
+	}
+	return used, nil
+}
+
+// parseShares reads percentages that must sum to 100. Those that are empty share the rest: equally, to
+// the hundredth of a percent, of which the first ones get what cannot be divided.
+func parseShares(list []string) ([]unit.Percent, error) {
+	shares := make([]unit.Percent, len(list))
+	var sum, open unit.Percent
+	for i, text := range list {
+		if strings.TrimSpace(text) == "" {
+			open++
+			shares[i] = -1
+			continue
+		}
+		var err error
+		if shares[i], err = unit.ParsePercent(text); err != nil {
+			return nil, err
+		}
+		sum += shares[i]
+	}
+	if sum > unit.Whole || sum < unit.Whole && open == 0 {
+		return nil, sumError(sum)
+	}
+	rest := unit.Whole - sum
+	for i := range shares {
+		if shares[i] < 0 {
+			shares[i] = (rest + open - 1) / open
+			rest -= shares[i]
+			open--
+		}
+	}
+	return shares, nil
+}
+
+func sumError(sum unit.Percent) error {
+	return fmt.Errorf("the shares sum to %s %%, not to 100", sum)
+}
+
+// String writes the split as fio's bssplit has it.
+func (s Split) String() string {
+	parts := make([]string, len(s))
+	for i, p := range s {
+		parts[i] = unit.Size(p.Bytes) + "/" + p.Share.String()
+	}
+	return strings.Join(parts, ":")
+}
+
+// check says what is wrong with a split that a program made.
+func (s Split) check() error {
+	if len(s) > MaxParts {
+		return fmt.Errorf("has %d sizes; at most %d are possible", len(s), MaxParts)
+	}
+	var sum unit.Percent
+	for _, p := range s {
+		if p.Bytes <= 0 || p.Bytes > MaxBlockSize {
+			return fmt.Errorf("size %s must be from 1 byte to %s", unit.Size(p.Bytes), unit.Size(MaxBlockSize))
+		}
+		if p.Share <= 0 || p.Share > unit.Whole {
+			return fmt.Errorf("the share of %s, %s %%, must be over 0 and up to 100", unit.Size(p.Bytes), p.Share)
+		}
+		sum += p.Share
+	}
+	if sum != unit.Whole {
+		return sumError(sum)
+	}
+	return nil
+}
+
+// IsZero says that no split is given.
+func (s Splits) IsZero() bool { return len(s.Read) == 0 && len(s.Write) == 0 }
+
+func (s Splits) check() error {
+	if err := s.Read.check(); err != nil || len(s.Write) == 0 {
+		return err
+	}
+	return s.Write.check()
+}
+
+// String writes the splits as ParseSplits reads them.
+func (s Splits) String() string {
+	if len(s.Write) == 0 {
+		return s.Read.String()
+	}
+	return s.Read.String() + "," + s.Write.String()
+}
+
+// MarshalText writes the splits as plans hold them.
+func (s Splits) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// UnmarshalText reads what ParseSplits reads; no direction may be empty.
+func (s *Splits) UnmarshalText(text []byte) (err error) {
+	*s, err = ParseSplits(string(text), 0)
+	return err
+}
