@@ -14,6 +14,8 @@ import (
 	"io"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"blkstorm/device"
 	"blkstorm/host"
 	"blkstorm/ioengine"
@@ -62,6 +64,8 @@ type Session struct {
 	clock   host.Clock
 	started time.Time
 	notes   []verdict.Warning
+	// promised is the room that new files take, by file system.
+	promised map[unix.Fsid]int64
 }
 
 // Prepare checks a plan against the machine: it finds the targets, compares them with the plan and
@@ -77,7 +81,7 @@ func Prepare(p *plan.Plan, o Options) (*Session, error) {
 	if o.Log == nil {
 		o.Log = func(string, ...any) {}
 	}
-	s := &Session{plan: p, opts: o, drivers: drivers, driver: drivers[0], passed: passed, host: o.Roots.Host.Read(), started: time.Now()}
+	s := &Session{plan: p, opts: o, drivers: drivers, driver: drivers[0], passed: passed, host: o.Roots.Host.Read(), started: time.Now(), promised: map[unix.Fsid]int64{}}
 	if err := s.findTargets(); err != nil {
 		return nil, err
 	}

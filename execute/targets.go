@@ -141,7 +141,9 @@ func (s *Session) newFile(pt *plan.Target, path string) (*target, error) {
 	if err := unix.Access(dir, unix.W_OK); err != nil {
 		return nil, fmt.Errorf("folder %s: a file cannot be made there (%w); change to a folder where it can, or name a target", dir, err)
 	}
-	if free := int64(st.Bavail) * st.Bsize; free < pt.CreateBytes && !s.driver.Dry {
+	free := int64(st.Bavail)*st.Bsize - s.promised[st.Fsid] // the run's other new files want room, too
+	s.promised[st.Fsid] += pt.CreateBytes
+	if free < pt.CreateBytes && !s.driver.Dry {
 		return nil, fmt.Errorf("folder %s: the new file %s needs %s, and only %s are free; give a smaller --size or another folder",
 			dir, filepath.Base(path), unit.Size(pt.CreateBytes), unit.Size(free>>20<<20))
 	}

@@ -39,8 +39,8 @@ func TestNewFileOnAFullDisk(t *testing.T) {
 	if used(t, dir) != 0 || out.stdout != "" {
 		t.Errorf("%d files left, standard output %q", used(t, dir), out.stdout)
 	}
-	// Each of the two would fit, both do not.
-	out = start(t, dir, "run", "--size", "6m", "one.img", "two.img").wait().want(t, exitUsage, "writing the new file "+dir+"/two.img", "ENOSPC")
+	// Each of the two would fit, both do not: that is found before the first is made.
+	out = start(t, dir, "run", "--size", "6m", "one.img", "two.img").wait().want(t, exitUsage, "new file two.img needs 6m", "only 2m are free")
 	if used(t, dir) != 0 || out.stdout != "" {
 		t.Errorf("%d files left, standard output %q", used(t, dir), out.stdout)
 	}

@@ -115,7 +115,7 @@ func TestSplitSeenByTheKernel(t *testing.T) {
 func TestCoverageSeenByTheKernel(t *testing.T) {
 	dev, _ := loopOn(t, mib, lab.LoopOptions{})
 	list := traceQueue(t, dev, func() {
-		blkstorm(t, "run", "--rw", "randwrite", "--coverage", "--runtime", "300ms", "--destroy", "--format", "json", "--quiet", dev).want(t, exitGood)
+		blkstorm(t, "run", "--rw", "randwrite", "--coverage", "--iodepth", "8", "--runtime", "1500ms", "--destroy", "--format", "json", "--quiet", dev).want(t, exitGood)
 	})
 	seen := map[int64]bool{}
 	passes := 0
