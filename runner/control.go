@@ -20,6 +20,7 @@ type control struct {
 	result   *Result
 	live     map[*thread]bool
 	lookAt   int64 // when to look for the kernel's worker threads next
+	workers  workers
 }
 
 // lookEvery is how often control looks for worker threads; the first look comes soon, so that a short
@@ -46,7 +47,9 @@ func (c *control) watch(ctx context.Context) *Result {
 	c.rows = newRows(r, c.result)
 	c.lookAt = r.schedule.start + firstLook
 	defer c.stopWith(ctx)()
-	defer prefer()()
+	if len(r.threads) > crowded*runtime.NumCPU() {
+		defer prefer()()
+	}
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for len(c.live) > 0 {
@@ -84,6 +87,10 @@ func (c *control) stopWith(ctx context.Context) (end func()) {
 		<-ended
 	}
 }
+
+// crowded is how many threads per CPU are so many that control needs a better place than they have. With
+// fewer it gets its turn anyway, and would only take theirs.
+const crowded = 2
 
 // prefer gives control's OS thread a better place in the queue for a CPU than the workers have. With
 // far more busy threads than CPUs, control would otherwise get its turn seconds late and its backlog
@@ -129,7 +136,7 @@ func (c *control) turn() {
 	now := r.clock.now()
 	c.rows.sample(now)
 	if now >= c.lookAt && len(c.live) > 0 {
-		c.result.Health.look()
+		c.result.Health.KernelWorkers = max(c.result.Health.KernelWorkers, c.workers.look())
 		c.lookAt = now + lookEvery
 	}
 	c.retireStuck(now)

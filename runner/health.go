@@ -2,7 +2,6 @@ package runner
 
 import (
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -99,19 +98,38 @@ func (h *Health) late(by time.Duration) {
 	}
 }
 
-// look counts the kernel's io_uring workers of this process. They show as its own threads, named
-// iou-wrk-<thread> (io_uring/io-wq.c).
-func (h *Health) look() {
-	names, err := filepath.Glob("/proc/self/task/*/comm")
+// workers looks for the kernel's io_uring worker threads of this process. They show as its own threads,
+// named iou-wrk-<thread> (io_uring/io-wq.c).
+type workers struct {
+	seen map[string]bool // ids of threads already looked at, and whether each is a worker
+}
+
+// look counts the workers there are. Only threads that are new are read: on a guest with one CPU, each
+// look at a file delays the thread that measures.
+func (w *workers) look() int {
+	dir, err := os.Open("/proc/self/task")
 	if err != nil {
-		return // a bad pattern only
+		return 0
+	}
+	names, err := dir.Readdirnames(-1)
+	_ = dir.Close() // nothing was written
+	if err != nil {
+		return 0
+	}
+	if w.seen == nil {
+		w.seen = map[string]bool{}
 	}
 	n := 0
-	for _, name := range names {
-		comm, err := os.ReadFile(name)
-		if err == nil && strings.HasPrefix(string(comm), "iou-wrk-") {
+	for _, id := range names {
+		worker, known := w.seen[id]
+		if !known {
+			comm, err := os.ReadFile("/proc/self/task/" + id + "/comm")
+			worker = err == nil && strings.HasPrefix(string(comm), "iou-wrk-")
+			w.seen[id] = worker
+		}
+		if worker {
 			n++
 		}
 	}
-	h.KernelWorkers = max(h.KernelWorkers, n)
+	return n
 }

@@ -1,0 +1,157 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	benches "blkstorm/lab"
+	"blkstorm/lab/guest/cell"
+)
+
+// The archive is what cpio itself unpacks, also when a second one follows the first.
+func TestArchiveIsCpio(t *testing.T) {
+	cpio := benches.Tool(t, "cpio")
+	var one archive
+	one.file("bin/tool", []byte("content"))
+	one.link("bin/sh", "tool")
+	two := one.clone()
+	two.file("/lib/x/y", bytes.Repeat([]byte("z"), 4097))
+	dir := t.TempDir()
+	cmd := exec.Command(cpio, "-idm", "--quiet")
+	cmd.Dir = dir
+	cmd.Stdin = bytes.NewReader(two.bytes())
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if got, err := os.ReadFile(filepath.Join(dir, "bin/sh")); err != nil || string(got) != "content" {
+		t.Errorf("bin/sh: %q, %v", got, err)
+	}
+	if got, err := os.ReadFile(filepath.Join(dir, "lib/x/y")); err != nil || len(got) != 4097 {
+		t.Errorf("lib/x/y: %d bytes, %v", len(got), err)
+	}
+	if bytes.Contains(one.bytes(), []byte("lib/x")) {
+		t.Error("what a clone gets, the archive has too")
+	}
+}
+
+func TestModuleDependencies(t *testing.T) {
+	x := parseDeps("kernel/drivers/scsi/sd_mod.ko.xz: kernel/block/t10-pi.ko.xz kernel/lib/crc64.ko.xz\nkernel/drivers/md/dm-mod.ko:\n")
+	path := x.path[moduleName("sd_mod")]
+	if want := []string{"kernel/block/t10-pi.ko.xz", "kernel/lib/crc64.ko.xz"}; !slices.Equal(x.needs[path], want) {
+		t.Errorf("sd_mod at %q needs %v", path, x.needs[path])
+	}
+	if x.path[moduleName("dm_mod")] != "kernel/drivers/md/dm-mod.ko" {
+		t.Errorf("dm_mod: %v", x.path)
+	}
+}
+
+// A guest that dies half-way must not look like one that passed.
+func TestReportNeedsItsEnd(t *testing.T) {
+	const line = `{"cell":{"table":"t","row":"r","column":"c","text":"x","ok":true}}` + "\n"
+	if r, err := parseReport(strings.NewReader(line + `{"end":true}` + "\r\n")); err != nil || len(r.cells) != 1 {
+		t.Errorf("whole: %v", err)
+	}
+	for _, text := range []string{"", line, line + `{"ce`, line + "[ 1.0] kernel message\n" + `{"end":true}`} {
+		if _, err := parseReport(strings.NewReader(text)); err == nil {
+			t.Errorf("%q passes", text)
+		}
+	}
+}
+
+func TestCostAgainstBaseline(t *testing.T) {
+	now := func(v float64) *costs {
+		return &costs{Instructions: map[string]float64{"io_uring": v, "fio io_uring": 2 * v}}
+	}
+	for _, c := range []struct {
+		name string
+		old  *costs
+		now  float64
+		ok   bool
+		text string
+	}{
+		{"unknown", nil, 1000, true, "new baseline"},
+		{"same", now(1000), 1000, true, "+0.00% of 1000"},
+		{"dearer by 1.9 %", now(1000), 1019, true, "+1.90%"},
+		{"dearer by 2.1 %", now(1000), 1021, false, "+2.10%"},
+		{"cheaper", now(1000), 500, true, "-50.00%"},
+	} {
+		cells := compareCosts(now(c.now), c.old)
+		state := cells[len(cells)-1] // of io_uring; fio's come first and never fail
+		if state.OK != c.ok || !strings.Contains(state.Text, c.text) || !cells[1].OK {
+			t.Errorf("%s: %+v", c.name, cells)
+		}
+	}
+}
+
+// One sector too many, or one too few, is seen.
+func TestZoneVerification(t *testing.T) {
+	old := cell.OldData(0)
+	written := slices.Clone(old)
+	for i := cell.WriteStart; i < cell.WriteStart+cell.WriteBytes; i++ {
+		written[i] ^= 0xff
+	}
+	if err := verifyZone(written, old, true); err != nil {
+		t.Error(err)
+	}
+	if err := verifyZone(old, old, false); err != nil {
+		t.Error(err)
+	}
+	for _, at := range []int{0, cell.WriteStart - 1, cell.WriteStart + cell.WriteBytes, cell.ZoneBytes - 1} {
+		bad := slices.Clone(written)
+		bad[at] ^= 1
+		if verifyZone(bad, old, true) == nil {
+			t.Errorf("a write at byte %d passes", at)
+		}
+	}
+	missed := slices.Clone(written)
+	copy(missed[cell.WriteStart:], old[cell.WriteStart:cell.WriteStart+512])
+	if verifyZone(missed, old, true) == nil {
+		t.Error("a sector that was not written passes")
+	}
+}
+
+func TestRestOfTheDiskIsVerified(t *testing.T) {
+	f, err := os.Create(filepath.Join(t.TempDir(), "raw"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := f.Truncate(cell.DiskBytes); err != nil {
+		t.Fatal(err)
+	}
+	write := func(at int64, b byte) {
+		t.Helper()
+		if _, err := f.WriteAt([]byte{b}, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for e := range cell.Engines {
+		write(cell.ZoneStart(e), 1)
+		write(cell.ZoneStart(e)+cell.ZoneBytes-1, 1)
+	}
+	if err := verifyRest(f); err != nil {
+		t.Error(err)
+	}
+	for _, at := range []int64{0, cell.ZoneStart(1) - 1, cell.ZoneStart(1) + cell.ZoneBytes, cell.DiskBytes - 1} {
+		write(at, 0xff)
+		if err := verifyRest(f); err == nil {
+			t.Errorf("a write at byte %d passes", at)
+		}
+		write(at, 0)
+	}
+}
+
+func TestEveryDiskHasItsOwnSerial(t *testing.T) {
+	seen := map[string]bool{}
+	for _, d := range cell.Disks() {
+		if seen[d.Serial] || len(d.Serial) > 20 { // ATA has room for 20 characters
+			t.Errorf("serial %q of %s", d.Serial, d.Row())
+		}
+		seen[d.Serial] = true
+	}
+}
