@@ -47,7 +47,7 @@ func (c *control) watch(ctx context.Context) *Result {
 	c.rows = newRows(r, c.result)
 	c.lookAt = r.schedule.start + firstLook
 	defer c.stopWith(ctx)()
-	if len(r.threads) > crowded*runtime.NumCPU() {
+	if r.crowded() {
 		defer prefer()()
 	}
 	timer := time.NewTimer(0)
@@ -92,12 +92,13 @@ func (c *control) stopWith(ctx context.Context) (end func()) {
 // fewer it gets its turn anyway, and would only take theirs.
 const crowded = 2
 
+func (r *run) crowded() bool { return len(r.threads) > crowded*runtime.NumCPU() }
+
 // prefer gives control's OS thread a better place in the queue for a CPU than the workers have. With
 // far more busy threads than CPUs, control would otherwise get its turn seconds late and its backlog
-// of slices would fill the memory. Only root may; without it control takes its turn like the rest.
+// of slices would fill the memory. Only root may; otherwise the workers stand back instead.
 func prefer() (end func()) {
 	runtime.LockOSThread()
-	const mine, better = 0, -10 // PRIO_PROCESS and 0 mean the calling thread: setpriority(2), C library differences
 	old, err := unix.Getpriority(unix.PRIO_PROCESS, mine)
 	if err != nil || unix.Setpriority(unix.PRIO_PROCESS, mine, better) != nil {
 		return runtime.UnlockOSThread
@@ -109,6 +110,22 @@ func prefer() (end func()) {
 		} // else the thread ends with its goroutine, and its priority with it
 	}
 }
+
+// PRIO_PROCESS and 0 mean the calling thread (setpriority(2), C library differences). The steps in
+// nice give control some nine times a worker's share.
+const mine, better, worse = 0, -10, 10
+
+// mayPrefer says whether prefer will do anything.
+func mayPrefer() bool {
+	end := prefer()
+	nice, err := unix.Getpriority(unix.PRIO_PROCESS, mine)
+	end()
+	return err == nil && 20-nice == better
+}
+
+// standBack gives a worker's OS thread, which never does anything else, a worse place in the queue for
+// a CPU than control has. Everybody may do that to his own threads.
+func standBack() { _ = unix.Setpriority(unix.PRIO_PROCESS, mine, worse) } // if not, control is late, that is all
 
 // nap is the time until control has something to do: a row to collect, a stuck thread to serve.
 func (c *control) nap() time.Duration {

@@ -75,6 +75,7 @@ type run struct {
 	threads  []*thread
 	stopping sync.Mutex
 	stopped  bool
+	humble   bool // workers stand back for control
 }
 
 // stop ends the window at once for all threads, and says whether it did: not if the end was near or
@@ -133,6 +134,7 @@ func Run(ctx context.Context, cfg Config) (*Result, error) {
 	if need := max(runtime.NumCPU(), len(r.threads)+2); need > procs {
 		runtime.GOMAXPROCS(need)
 	}
+	r.humble = r.crowded() && !mayPrefer()
 	gc := pauseCollector()
 	c := newControl(r, gc)
 	started, err := r.start(cfg.Driver, c)

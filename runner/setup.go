@@ -42,6 +42,9 @@ func (th *thread) open(driver *ioengine.Driver) (closeAll func(), err error) {
 			return nil, err
 		}
 	}
+	if th.run.humble {
+		standBack()
+	}
 	target := &th.run.cfg.Targets[th.target]
 	stream := &th.run.cfg.Point.Streams[th.stream]
 	depth := depthOf(stream, driver)
