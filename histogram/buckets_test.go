@@ -63,7 +63,7 @@ func TestBucketsTileTheRange(t *testing.T) {
 		if m := int64(middle(i)); m < low || m > high {
 			t.Fatalf("middle of bucket %d, %d, is outside %d to %d", i, m, low, high)
 		}
-		// A tenth of the 1 % that design.md allows from 100 ns on, with the whole bucket as the error.
+		// A tenth of the 1 % that is promised from 100 ns on, with the whole bucket as the error.
 		if width := float64(high - low); low >= 100 && width/float64(low) > 0.001 {
 			t.Fatalf("bucket %d, %d to %d: relative width %g", i, low, high, width/float64(low))
 		}
