@@ -52,11 +52,8 @@ func (s *Session) checkNeeds(p *plan.Point) error {
 		st := &p.Streams[i]
 		n := st.Threads * len(st.Targets)
 		threads += n
-		depth := int64(min(st.IODepth, s.maxDepth()))
-		if st.Workload.Reads() && st.Workload.Writes() {
-			depth *= 2
-		}
-		buffers += int64(n) * depth * st.Workload.BlockSize
+		slots := min(st.IODepth, s.maxDepth())
+		buffers += int64(n) * int64(slots*st.BuffersPerSlot()) * st.Workload.BlockSize
 	}
 	if threads > maxTotalThreads {
 		return fmt.Errorf("--threads: %d threads over all targets are above the limit of %d; lower --threads or give fewer targets", threads, maxTotalThreads)

@@ -2,7 +2,6 @@ package host
 
 import (
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -22,25 +21,13 @@ func (r Roots) AvailableMemory() int64 {
 			available = left
 		}
 	}
-	for line := range strings.Lines(text(r.proc("self/cgroup"))) {
-		part := strings.SplitN(strings.TrimSpace(line), ":", 3)
-		if len(part) != 3 {
-			continue
+	r.eachCgroup("memory", func(group string, v2 bool) {
+		limit, used := "memory.limit_in_bytes", "memory.usage_in_bytes"
+		if v2 {
+			limit, used = "memory.max", "memory.current"
 		}
-		for dir := filepath.Clean("/" + part[2]); ; dir = filepath.Dir(dir) {
-			switch {
-			case part[0] == "0" && part[1] == "":
-				g := r.sys("fs/cgroup", dir)
-				tighten(text(filepath.Join(g, "memory.max")), text(filepath.Join(g, "memory.current")))
-			case slices.Contains(strings.Split(part[1], ","), "memory"):
-				g := r.sys("fs/cgroup", part[1], dir)
-				tighten(text(filepath.Join(g, "memory.limit_in_bytes")), text(filepath.Join(g, "memory.usage_in_bytes")))
-			}
-			if dir == "/" {
-				break
-			}
-		}
-	}
+		tighten(text(filepath.Join(group, limit)), text(filepath.Join(group, used)))
+	})
 	return available
 }
 

@@ -86,6 +86,15 @@ type Stream struct {
 	OnePass bool `json:"one_pass,omitempty"`
 }
 
+// BuffersPerSlot is how many buffers each I/O in flight needs: a mixed workload reads and writes through
+// different ones, since one that a read has filled must not be written elsewhere.
+func (s *Stream) BuffersPerSlot() int {
+	if s.Workload.Reads() && s.Workload.Writes() {
+		return 2
+	}
+	return 1
+}
+
 // Duration is a time that plans show as text ("1m30s").
 type Duration time.Duration
 

@@ -85,17 +85,9 @@ func (r *run) needs(driver *ioengine.Driver) (bytes int64, slots int) {
 		s := &r.cfg.Point.Streams[th.stream]
 		depth := depthOf(s, driver)
 		slots += depth
-		bytes += int64(depth*buffersPerSlot(s)) * s.Workload.BlockSize
+		bytes += int64(depth*s.BuffersPerSlot()) * s.Workload.BlockSize
 	}
 	return bytes, slots
-}
-
-// buffersPerSlot: a mixed workload reads and writes through different ones, see slotBuffers.
-func buffersPerSlot(s *plan.Stream) int {
-	if s.Workload.Reads() && s.Workload.Writes() {
-		return 2
-	}
-	return 1
 }
 
 // errorsWith closes what was opened before the error; the error itself says more than theirs.
@@ -114,7 +106,7 @@ func (th *thread) closed(err error) {
 
 // mapBuffers makes the slots and their memory: one buffer each, two in a mixed workload.
 func (th *thread) mapBuffers(s *plan.Stream, depth int) (*ioengine.Region, error) {
-	perSlot := buffersPerSlot(s)
+	perSlot := s.BuffersPerSlot()
 	region, err := ioengine.NewRegion(depth*perSlot, s.Workload.BlockSize)
 	if err != nil {
 		return nil, err

@@ -7,7 +7,6 @@ package workload
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"blkstorm/op"
@@ -106,6 +105,3 @@ func (s *Spec) Reads() bool { return s.readPct() > 0 }
 
 // Writes says whether the workload issues any write.
 func (s *Spec) Writes() bool { return s.readPct() < 100 }
-
-// Known says whether name is one of Shapes.
-func Known(name string) bool { return slices.Contains(Shapes, name) }
