@@ -9,6 +9,7 @@ package ioengine
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"blkstorm/op"
 )
@@ -17,15 +18,30 @@ import (
 // until its slot number is handed to Cycle, the engine until the slot's Completion comes back.
 type IO struct {
 	Offset int64  // byte offset on the target
-	Buf    []byte // len is the length of the transfer; lies inside Config.Region
+	Length int64  // bytes that it concerns: all of them are done when Completion.Res is this; 0 for a sync
+	Buf    []byte // Length bytes inside Config.Region for a read or write, nothing otherwise
 	File   int32  // index into Config.Files
 	Op     op.Op
+	Flags  Flags
 }
+
+// Flags say what kind of write, trim or sync an I/O is.
+type Flags uint8
+
+const (
+	// Durable is a write that completes when it is on stable storage (RWF_DSYNC; force unit access
+	// where the device has it).
+	Durable Flags = 1 << iota
+	// Zeroes is a trim that must read back as zeros (write zeroes), not only a discard.
+	Zeroes
+	// DataOnly is a sync that leaves out metadata that is not needed to read the data (fdatasync).
+	DataOnly
+)
 
 // Completion is one finished I/O.
 type Completion struct {
 	Slot uint32 // index into Config.Slots
-	Res  int32  // bytes moved, or a negated errno
+	Res  int32  // bytes moved or trimmed, 0 for a sync that went well, or a negated errno
 }
 
 // Config is what an engine is opened with. Files, Slots and Region stay valid and in place until
@@ -53,11 +69,12 @@ type Engine interface {
 	// Info says what is in use.
 	Info() Info
 	// Cycle hands the slots listed in submit to the kernel and returns when at least wait I/Os have
-	// completed, or earlier (a signal, a bounded wait, a short submit): the caller goes round. It
+	// completed or limit has passed (0: no limit), or earlier (a signal, a short submit): the caller
+	// goes round. It
 	// fills done, which has room for every slot, and returns how many of submit were taken (a
 	// prefix) and how many completions are in done. An error means that the engine itself failed,
 	// not an I/O: an I/O's failure is a negative Res. Cycle does not allocate.
-	Cycle(submit []uint32, wait int, done []Completion) (submitted, completed int, err error)
+	Cycle(submit []uint32, wait int, limit time.Duration, done []Completion) (submitted, completed int, err error)
 	// Close frees the engine. I/Os still in flight are the caller's mistake.
 	Close() error
 }

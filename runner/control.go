@@ -263,7 +263,7 @@ func (th *thread) stuck(now int64) []Stuck {
 		}
 		io := &th.slots[slot]
 		list = append(list, Stuck{
-			Op: io.Op, Offset: io.Offset, Length: int64(len(io.Buf)), Target: th.target, Age: time.Duration(now - th.starts[slot]),
+			Op: io.Op, Offset: io.Offset, Length: io.Length, Target: th.target, Age: time.Duration(now - th.starts[slot]),
 		})
 	}
 	return list

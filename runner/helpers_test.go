@@ -117,7 +117,7 @@ func (e *scripted) Info() ioengine.Info { return ioengine.Info{Name: "scripted"}
 
 func (e *scripted) Close() error { return nil }
 
-func (e *scripted) Cycle(submit []uint32, wait int, done []ioengine.Completion) (int, int, error) {
+func (e *scripted) Cycle(submit []uint32, wait int, _ time.Duration, done []ioengine.Completion) (int, int, error) {
 	e.turn++
 	return e.cycle(e, submit, wait, done)
 }
@@ -131,7 +131,7 @@ func driver(cycle func(*scripted, []uint32, int, []ioengine.Completion) (int, in
 // complete answers all of submit with its full length.
 func (e *scripted) complete(submit []uint32, done []ioengine.Completion) int {
 	for i, slot := range submit {
-		done[i] = ioengine.Completion{Slot: slot, Res: int32(len(e.c.Slots[slot].Buf))}
+		done[i] = ioengine.Completion{Slot: slot, Res: int32(e.c.Slots[slot].Length)}
 	}
 	return len(submit)
 }

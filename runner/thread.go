@@ -124,7 +124,7 @@ func (th *thread) cycle() (taken, completed int, err error) {
 	turn := th.state.Load()&^stateMask + (stateMask + 1)
 	pending, wait, done := th.pending, min(th.wait, th.inflight+len(th.pending)), th.done
 	th.state.Store(turn | stateInEngine)
-	taken, completed, err = th.engine.Cycle(pending, wait, done)
+	taken, completed, err = th.engine.Cycle(pending, wait, 0, done)
 	if !th.state.CompareAndSwap(turn|stateInEngine, turn|stateRunning) {
 		th.regain(turn)
 	}
@@ -150,7 +150,7 @@ func (th *thread) refill() {
 		th.free = th.free[:n-1]
 		th.gen.Next(&request)
 		io := &th.slots[slot]
-		io.Op, io.Offset = request.Op, request.Offset
+		io.Op, io.Offset, io.Length = request.Op, request.Offset, request.Length
 		if request.Op == op.Write {
 			io.Buf = th.buffers[slot].write[:request.Length]
 			if th.data != nil {
@@ -206,7 +206,7 @@ func (th *thread) reap(now int64, batch []ioengine.Completion) {
 		c := &batch[i]
 		io := &th.slots[c.Slot]
 		counts := &th.active.counts[io.Op]
-		if int(c.Res) == len(io.Buf) {
+		if int64(c.Res) == io.Length {
 			counts.latency.Record(now - th.starts[c.Slot])
 			counts.bytes += uint64(c.Res)
 		} else {
@@ -220,7 +220,7 @@ func (th *thread) reap(now int64, batch []ioengine.Completion) {
 // and so is one that took longer than all that were measured.
 func (th *thread) drain(c *ioengine.Completion, now int64) {
 	io := &th.slots[c.Slot]
-	if int(c.Res) == len(io.Buf) {
+	if int64(c.Res) == io.Length {
 		th.drained++
 		th.slowest = max(th.slowest, now-th.starts[c.Slot])
 	} else {
@@ -253,7 +253,7 @@ func (th *thread) keep(io *ioengine.IO, res int32, now int64) {
 	if len(th.errs) == cap(th.errs) {
 		return
 	}
-	e := IOError{Op: io.Op, Offset: io.Offset, Length: int64(len(io.Buf)), Target: th.target, At: time.Duration(now - th.run.schedule.window)}
+	e := IOError{Op: io.Op, Offset: io.Offset, Length: io.Length, Target: th.target, At: time.Duration(now - th.run.schedule.window)}
 	if res < 0 {
 		e.Errno = syscall.Errno(-res)
 	} else {

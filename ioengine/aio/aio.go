@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"syscall"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -110,7 +111,7 @@ func (e *engine) mapRing() {
 func (e *engine) Info() ioengine.Info { return e.info }
 
 // Cycle submits a batch, takes what is in the ring, and blocks only if that is less than wait.
-func (e *engine) Cycle(submit []uint32, wait int, done []ioengine.Completion) (submitted, completed int, err error) {
+func (e *engine) Cycle(submit []uint32, wait int, _ time.Duration, done []ioengine.Completion) (submitted, completed int, err error) {
 	if len(submit) > 0 {
 		if submitted, completed, err = e.submit(submit, done); err != nil {
 			return submitted, completed, err

@@ -4,7 +4,11 @@
 // chosen by auto, and never touches the target.
 package null
 
-import "blkstorm/ioengine"
+import (
+	"time"
+
+	"blkstorm/ioengine"
+)
 
 // Driver opens null engines.
 var Driver = ioengine.Driver{Name: "null", Dry: true, Open: open}
@@ -20,9 +24,9 @@ func open(c ioengine.Config) (ioengine.Engine, error) {
 
 func (e *engine) Info() ioengine.Info { return ioengine.Info{Name: Driver.Name} }
 
-func (e *engine) Cycle(submit []uint32, _ int, done []ioengine.Completion) (int, int, error) {
+func (e *engine) Cycle(submit []uint32, _ int, _ time.Duration, done []ioengine.Completion) (int, int, error) {
 	for i, slot := range submit {
-		done[i] = ioengine.Completion{Slot: slot, Res: int32(len(e.slots[slot].Buf))}
+		done[i] = ioengine.Completion{Slot: slot, Res: int32(e.slots[slot].Length)}
 	}
 	return len(submit), len(submit), nil
 }

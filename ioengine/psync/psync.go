@@ -6,6 +6,7 @@ package psync
 
 import (
 	"syscall"
+	"time"
 	"unsafe"
 
 	"blkstorm/ioengine"
@@ -31,7 +32,7 @@ func (e *engine) Info() ioengine.Info { return ioengine.Info{Name: Driver.Name} 
 
 // Cycle carries out submit one after the other, so that with more than one slot the later ones wait
 // for the earlier; the runner hands it one slot at a time (MaxDepth).
-func (e *engine) Cycle(submit []uint32, _ int, done []ioengine.Completion) (int, int, error) {
+func (e *engine) Cycle(submit []uint32, _ int, _ time.Duration, done []ioengine.Completion) (int, int, error) {
 	for i, slot := range submit {
 		done[i] = ioengine.Completion{Slot: slot, Res: e.do(&e.slots[slot])}
 	}

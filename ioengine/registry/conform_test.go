@@ -83,7 +83,7 @@ func (b *bench) all(t testing.TB, n int) map[uint32]int32 {
 	}
 	results := map[uint32]int32{}
 	for inflight := 0; len(results) < n; {
-		submitted, completed, err := b.engine.Cycle(pending, 1, b.done)
+		submitted, completed, err := b.engine.Cycle(pending, 1, 0, b.done)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -136,7 +136,7 @@ func TestEnginesMoveTheRightBlocks(t *testing.T) {
 				offsets := rng.Perm(blocks)[:len(b.slots)]
 				for i := range b.slots {
 					buf := b.region.Buffer(i, blockSize)
-					b.slots[i] = ioengine.IO{Offset: int64(offsets[i]) * blockSize, Buf: buf, Op: op.Op(rng.IntN(2))}
+					b.slots[i] = ioengine.IO{Offset: int64(offsets[i]) * blockSize, Length: blockSize, Buf: buf, Op: op.Op(rng.IntN(2))}
 					for k := range buf {
 						buf[k] = byte(rng.Uint32())
 					}
@@ -181,7 +181,7 @@ func TestEnginesReportFailuresPerIO(t *testing.T) {
 				{"beyond the end", 1 << 30, blockSize, 0},
 				{"good again", blockSize, blockSize, blockSize},
 			} {
-				b.slots[0] = ioengine.IO{Offset: c.offset, Buf: b.region.Buffer(0, int64(c.length)), Op: op.Read}
+				b.slots[0] = ioengine.IO{Offset: c.offset, Length: int64(c.length), Buf: b.region.Buffer(0, int64(c.length)), Op: op.Read}
 				if got := b.all(t, 1)[0]; got != c.want {
 					t.Errorf("%s: %d, want %d", c.name, got, c.want)
 				}
@@ -211,7 +211,7 @@ func TestEnginesUnderSignals(t *testing.T) {
 			rng := rand.New(rand.NewPCG(3, 4))
 			for end := time.Now().Add(500 * time.Millisecond); time.Now().Before(end); {
 				for i := range b.slots {
-					b.slots[i] = ioengine.IO{Offset: int64(rng.IntN(blocks)) * blockSize, Buf: b.region.Buffer(i, blockSize), Op: op.Read}
+					b.slots[i] = ioengine.IO{Offset: int64(rng.IntN(blocks)) * blockSize, Length: blockSize, Buf: b.region.Buffer(i, blockSize), Op: op.Read}
 				}
 				for slot, res := range b.all(t, len(b.slots)) {
 					if res != blockSize {
@@ -232,11 +232,11 @@ func TestEnginesAllocateNothing(t *testing.T) {
 			b := openOn(t, d, lab.File(t, blocks*blockSize))
 			pending := make([]uint32, 0, len(b.slots))
 			for i := range b.slots {
-				b.slots[i] = ioengine.IO{Buf: b.region.Buffer(i, blockSize), Op: op.Read}
+				b.slots[i] = ioengine.IO{Length: blockSize, Buf: b.region.Buffer(i, blockSize), Op: op.Read}
 				pending = append(pending, uint32(i))
 			}
 			n := testing.AllocsPerRun(200, func() {
-				submitted, completed, err := b.engine.Cycle(pending, 1, b.done)
+				submitted, completed, err := b.engine.Cycle(pending, 1, 0, b.done)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -249,7 +249,7 @@ func TestEnginesAllocateNothing(t *testing.T) {
 				t.Errorf("%g allocations per turn", n)
 			}
 			for len(pending) < len(b.slots) { // bring all back before the engine is closed
-				_, completed, err := b.engine.Cycle(nil, 1, b.done)
+				_, completed, err := b.engine.Cycle(nil, 1, 0, b.done)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -68,7 +68,7 @@ func nopEngine(b *testing.B, depth int) (*engine, *ioengine.Region) {
 	}
 	slots := make([]ioengine.IO, depth)
 	for i := range slots {
-		slots[i] = ioengine.IO{Buf: region.Buffer(i, 4096), Op: op.Read}
+		slots[i] = ioengine.IO{Length: 4096, Buf: region.Buffer(i, 4096), Op: op.Read}
 	}
 	e, err := open(ioengine.Config{Files: []int{int(file.Fd())}, Slots: slots, Region: region.Bytes(), Stride: region.Stride()}, Options{})
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"sync/atomic"
 	"syscall"
+	"time"
 	"unsafe"
 
 	"blkstorm/ioengine"
@@ -126,7 +127,7 @@ func (e *engine) registerFiles() error {
 func (e *engine) Info() ioengine.Info { return e.info }
 
 // Cycle is one io_uring_enter: submit all, wait, and take what is there.
-func (e *engine) Cycle(submit []uint32, wait int, done []ioengine.Completion) (submitted, completed int, err error) {
+func (e *engine) Cycle(submit []uint32, wait int, _ time.Duration, done []ioengine.Completion) (submitted, completed int, err error) {
 	for _, slot := range submit {
 		e.fill(e.ring.next(), slot)
 	}
