@@ -122,6 +122,7 @@ func (l *loadFlags) add(f *pflag.FlagSet) {
 	f.BoolVar(&l.workload.Backward, "backward", false, "sequential: from the end of the range to its start")
 	f.IntVar(&l.workload.SeqStreams, "seq-streams", 0, "`N` sequential streams per target, a multiple of the threads (default: one per thread)")
 	f.Lookup("seq-streams").DefValue = ""
+	l.addData(f)
 	f.IntVar(&l.threads, "threads", 1, "`T`, threads per target")
 	f.IntVar(&l.iodepth, "iodepth", 1, "`Q`, I/Os that each thread keeps in flight")
 	f.Var(timeFlag{&l.runtime}, "runtime", "measured time, after the ramp; a bare number is seconds")
