@@ -21,7 +21,9 @@ func (th *thread) prepare(s *plan.Stream, number int, pace *pace) error {
 		return err
 	}
 	if s.Workload.Writes() {
-		th.data = workload.NewData(seed, number, target.SizeBytes)
+		if th.data, err = workload.NewData(&s.Workload, th.run.cfg.Seed, seed, number, target.SizeBytes); err != nil {
+			return err
+		}
 	}
 	th.left = -1
 	if s.OnePass {
