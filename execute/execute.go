@@ -63,6 +63,7 @@ type Session struct {
 	host    host.Facts
 	clock   host.Clock
 	started time.Time
+	fills   uint64
 	notes   []verdict.Warning
 	// promised is the room that new files take, by file system.
 	promised map[unix.Fsid]int64
@@ -192,6 +193,7 @@ func (s *Session) runPoint(ctx context.Context, doc *result.Doc, folder *result.
 		}
 	}
 	cfg := s.config(p)
+	cfg.Run = uint64(len(doc.Points))
 	cfg.Rows = func(row *runner.Row) {
 		in := b.Row(row)
 		if folder != nil {
