@@ -26,10 +26,9 @@ func (th *thread) prepare(s *plan.Stream, number int) error {
 	}
 	th.left = -1
 	if s.OnePass {
-		th.left = th.gen.Blocks()
+		th.left = th.gen.Pass()
 	}
-	th.active = newSlice(s.Workload.Reads(), s.Workload.Writes())
-	th.spare = newSlice(s.Workload.Reads(), s.Workload.Writes())
+	th.active, th.spare = newSlice(&s.Workload), newSlice(&s.Workload)
 	th.errs = make([]IOError, 0, maxKept)
 	return nil
 }
@@ -104,10 +103,15 @@ func (th *thread) closed(err error) {
 	}
 }
 
-// mapBuffers makes the slots and their memory: one buffer each, two in a mixed workload.
+// mapBuffers makes the slots and their memory: one buffer each, two in a mixed workload. Trims need
+// none, and get a page, since engines expect a region.
 func (th *thread) mapBuffers(s *plan.Stream, depth int) (*ioengine.Region, error) {
 	perSlot := s.BuffersPerSlot()
-	region, err := ioengine.NewRegion(depth*perSlot, s.Workload.BlockSize)
+	count, size := depth*perSlot, s.Workload.BlockSize
+	if count == 0 {
+		count, size = 1, 1
+	}
+	region, err := ioengine.NewRegion(count, size)
 	if err != nil {
 		return nil, err
 	}
@@ -119,10 +123,12 @@ func (th *thread) mapBuffers(s *plan.Stream, depth int) (*ioengine.Region, error
 	th.done = make([]ioengine.Completion, depth)
 	th.wait = min(max(th.run.cfg.CompleteMin, 1), depth)
 	for i := range depth {
-		first := region.Buffer(i*perSlot, s.Workload.BlockSize)
-		th.buffers[i] = slotBuffers{read: first, write: first}
+		if perSlot > 0 {
+			first := region.Buffer(i*perSlot, size)
+			th.buffers[i] = slotBuffers{read: first, write: first}
+		}
 		if perSlot == 2 {
-			th.buffers[i].write = region.Buffer(i*perSlot+1, s.Workload.BlockSize)
+			th.buffers[i].write = region.Buffer(i*perSlot+1, size)
 		}
 		th.free = append(th.free, uint32(depth-1-i))
 	}

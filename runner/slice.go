@@ -5,6 +5,7 @@ import (
 
 	"blkstorm/histogram"
 	"blkstorm/op"
+	"blkstorm/workload"
 )
 
 // slice holds what one thread completed within one row. The thread that records into it owns it;
@@ -25,13 +26,12 @@ type counts struct {
 	zero    uint64 // moved nothing, without an error
 }
 
-func newSlice(reads, writes bool) *slice {
+func newSlice(w *workload.Spec) *slice {
 	s := &slice{}
-	if reads {
-		s.counts[op.Read].latency = histogram.NewRecorder()
-	}
-	if writes {
-		s.counts[op.Write].latency = histogram.NewRecorder()
+	for _, o := range op.All {
+		if w.Issues(o) {
+			s.counts[o].latency = histogram.NewRecorder()
+		}
 	}
 	return s
 }

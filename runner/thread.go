@@ -38,7 +38,7 @@ type thread struct {
 	buffers []slotBuffers
 	gen     *workload.Generator
 	data    *workload.Data
-	left    int64 // I/Os to issue before the thread ends by itself, or -1
+	left    int64 // I/Os, syncs apart, to issue before the thread ends by itself, or -1
 
 	// The hot loop's own data.
 	starts   []int64 // per slot: stamp before the submit call
@@ -150,17 +150,20 @@ func (th *thread) refill() {
 		th.free = th.free[:n-1]
 		th.gen.Next(&request)
 		io := &th.slots[slot]
-		io.Op, io.Offset, io.Length = request.Op, request.Offset, request.Length
-		if request.Op == op.Write {
+		io.Op, io.Flags, io.Offset, io.Length = request.Op, request.Flags, request.Offset, request.Length
+		switch request.Op {
+		case op.Write:
 			io.Buf = th.buffers[slot].write[:request.Length]
 			if th.data != nil {
 				th.data.Fill(io.Buf, request.Offset)
 			}
-		} else {
+		case op.Read:
 			io.Buf = th.buffers[slot].read[:request.Length]
+		default:
+			io.Buf = nil // trims and syncs move no data
 		}
 		th.pending = append(th.pending, slot)
-		if th.left > 0 {
+		if th.left > 0 && request.Op != op.Sync {
 			th.left--
 		}
 	}
@@ -283,8 +286,7 @@ func (th *thread) takeSpare() *slice {
 	}
 	s := th.spare
 	if s == nil {
-		w := &th.run.cfg.Point.Streams[th.stream].Workload
-		return newSlice(w.Reads(), w.Writes())
+		return newSlice(&th.run.cfg.Point.Streams[th.stream].Workload)
 	}
 	th.spare = s.next
 	return s
