@@ -35,6 +35,13 @@ func TestTrimsAndSyncsReachTheEngine(t *testing.T) {
 		}
 		return len(submit), e.complete(submit, done), nil
 	})
+	open := check.Open
+	check.Open = func(c ioengine.Config) (ioengine.Engine, error) {
+		if want := [op.Count]bool{op.Write: true, op.Trim: true, op.Sync: true}; c.Ops != want || c.Flags != ioengine.Zeroes|ioengine.Durable|ioengine.DataOnly {
+			t.Errorf("announced: %v, flags %d", c.Ops, c.Flags)
+		}
+		return open(c)
+	}
 	r, g := run1(t, Config{Point: point(0, 200*time.Millisecond, 100*time.Millisecond, s), Targets: []Target{nowhere(1 << 30)}, Driver: check})
 	checkSums(t, g, r)
 	if got, want := fmt.Sprint(first), "[trim 0 write 0 trim 1 write 1 sync 0 trim 2 write 2 trim 3]"; got != want {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"blkstorm/ioengine"
+	"blkstorm/op"
 	"blkstorm/plan"
 	"blkstorm/workload"
 )
@@ -58,7 +59,7 @@ func (th *thread) open(driver *ioengine.Driver) (closeAll func(), err error) {
 	bytes, slots := th.run.needs(driver)
 	th.engine, err = driver.Open(ioengine.Config{
 		Files: []int{int(file.Fd())}, Slots: th.slots, Region: region.Bytes(), Stride: region.Stride(),
-		TotalBytes: bytes, TotalDepth: slots,
+		TotalBytes: bytes, TotalDepth: slots, Flags: stream.Workload.Flags(), Ops: issued(&stream.Workload),
 	})
 	if err != nil {
 		return nil, errorsWith(&ioengine.OpenError{Engine: driver.Name, Target: target.Path, Err: err}, file.Close, region.Free)
@@ -68,6 +69,14 @@ func (th *thread) open(driver *ioengine.Driver) (closeAll func(), err error) {
 		th.closed(region.Free())
 		th.closed(file.Close())
 	}, nil
+}
+
+// issued marks the directions that a workload issues.
+func issued(w *workload.Spec) (ops [op.Count]bool) {
+	for _, o := range op.All {
+		ops[o] = w.Issues(o)
+	}
+	return ops
 }
 
 // depthOf is the depth that a stream's threads reach with a driver.

@@ -95,6 +95,16 @@ func (s *Spec) flags(o op.Op) op.Flags {
 	return 0
 }
 
+// Flags are those of all I/Os that the workload issues, together.
+func (s *Spec) Flags() (all op.Flags) {
+	for _, o := range op.All {
+		if s.Issues(o) {
+			all |= s.flags(o)
+		}
+	}
+	return all
+}
+
 // checkKinds says what is wrong with the kinds of trims, writes and syncs that are asked for.
 func (s *Spec) checkKinds() error {
 	option, every := "--fsync", s.Fsync
