@@ -105,6 +105,7 @@ func (r *rows) finish(end int64) {
 	}
 	r.result.CPU = r.sampler.window()
 	r.result.Process, r.result.ProcessWall = r.sampler.process()
+	r.sampler.close()
 }
 
 // hand completes the next row, adds it to the totals and passes it to the caller.
@@ -122,7 +123,7 @@ func (r *rows) hand(end int64) {
 	row.Start = time.Duration(begin - s.window)
 	row.Length = time.Duration(end - begin)
 	row.Wall = r.run.clock.wall(begin)
-	row.Host = r.sampler.growth(r.next)
+	r.sampler.growth(r.next, &row.Host)
 	r.total(row)
 	if r.run.cfg.Rows != nil {
 		r.run.cfg.Rows(row)
@@ -131,7 +132,7 @@ func (r *rows) hand(end int64) {
 	row.InFlight = 0
 	for i := range row.Cells {
 		for o := range row.Cells[i].Ops {
-			row.Cells[i].Ops[o].reset()
+			row.Cells[i].Ops[o].Reset()
 		}
 	}
 	r.spare = append(r.spare, row)
