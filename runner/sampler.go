@@ -43,11 +43,12 @@ func (s *sampler) read(row int64) {
 	if row <= s.lastRow {
 		return
 	}
-	b := &border{}
-	if n := len(s.spare); n > 0 {
-		b, s.spare = s.spare[n-1], s.spare[:n-1]
+	if len(s.spare) == 0 {
+		s.spare = append(s.spare, &border{})
 	}
-	b.row = row
+	n := len(s.spare) - 1
+	b := s.spare[n]
+	s.spare, b.row = s.spare[:n], row
 	s.host.Sample(&b.counters)
 	s.borders = append(s.borders, b)
 	s.last.Copy(&b.counters)
