@@ -55,25 +55,23 @@ func (h *Histogram) Merge(o *Histogram) {
 	h.merge(&o.moments)
 }
 
-// stride is how many buckets are looked at together. One slow I/O is thousands of empty buckets away
-// from the others, and those are passed over eight at a time.
+// stride is how many buckets are taken in one step.
 const stride = 8
 
-// add adds src, shifted left by less than 64, to dst, which is as long.
+// add adds src, shifted left by less than 64, to dst, which is as long. Written out it takes two thirds
+// of a simple loop's time. A look for steps without a value costs more than it saves, unless there are
+// fewer values than some tens: whether a step has one cannot be predicted.
 func add[T uint32 | uint64](dst []uint64, src []T, shift uint) {
 	for len(src) >= stride && len(dst) >= stride {
-		s := (*[stride]T)(src)
-		if s[0]|s[1]|s[2]|s[3]|s[4]|s[5]|s[6]|s[7] != 0 {
-			d := (*[stride]uint64)(dst)
-			d[0] += uint64(s[0]) << (shift & 63) // written out, it takes two thirds of the time
-			d[1] += uint64(s[1]) << (shift & 63)
-			d[2] += uint64(s[2]) << (shift & 63)
-			d[3] += uint64(s[3]) << (shift & 63)
-			d[4] += uint64(s[4]) << (shift & 63)
-			d[5] += uint64(s[5]) << (shift & 63)
-			d[6] += uint64(s[6]) << (shift & 63)
-			d[7] += uint64(s[7]) << (shift & 63)
-		}
+		s, d := (*[stride]T)(src), (*[stride]uint64)(dst)
+		d[0] += uint64(s[0]) << (shift & 63)
+		d[1] += uint64(s[1]) << (shift & 63)
+		d[2] += uint64(s[2]) << (shift & 63)
+		d[3] += uint64(s[3]) << (shift & 63)
+		d[4] += uint64(s[4]) << (shift & 63)
+		d[5] += uint64(s[5]) << (shift & 63)
+		d[6] += uint64(s[6]) << (shift & 63)
+		d[7] += uint64(s[7]) << (shift & 63)
 		dst, src = dst[stride:], src[stride:]
 	}
 	for i, c := range src {
