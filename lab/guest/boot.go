@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -24,6 +25,7 @@ type machine struct {
 	modules  []string
 	append   string   // more of the kernel command line
 	icount   bool     // one instruction is one nanosecond: time is exact, and idle time costs nothing
+	seed     int      // of all random numbers, when icount
 	memory   string   // "512M"
 	qemu     []string // disks
 	payload  []byte   // archive that goes behind the kernel's own
@@ -84,8 +86,11 @@ func (m *machine) args(initrd, console, lines string) []string {
 			"lab=" + m.scenario, "mods=" + strings.Join(m.modules, ",")}, " ")),
 	}
 	if m.icount {
-		// More than one CPU never boots in this mode.
-		args = append(args, "-accel", "tcg,thread=single", "-icount", "shift=0,sleep=off", "-smp", "1")
+		// More than one CPU never boots in this mode. With a clock and random numbers that are not the
+		// host's, nothing of the host is left in the guest: two boots with one seed are the same to
+		// the instruction. Another seed is another course of events.
+		args = append(args, "-accel", "tcg,thread=single", "-icount", "shift=0,sleep=off", "-smp", "1",
+			"-rtc", "base=2026-01-01T00:00:00,clock=vm", "-seed", strconv.Itoa(m.seed))
 	} else {
 		args = append(args, "-accel", "tcg,thread=multi", "-smp", "2")
 	}

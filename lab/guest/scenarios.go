@@ -46,7 +46,7 @@ func runTruth(ctx context.Context, l *lab) ([]cell.Cell, time.Duration, error) {
 	if err := a.program("fio"); err != nil {
 		return nil, 0, err
 	}
-	m := &machine{scenario: "truth", kernel: l.kernel, modules: []string{"sd_mod"}, memory: "1G", icount: true,
+	m := &machine{scenario: "truth", kernel: l.kernel, modules: []string{"sd_mod"}, memory: "1G", icount: true, seed: l.seed,
 		payload: a.bytes(), timeout: 9 * time.Minute}
 	r, err := m.boot(ctx, l.work)
 	if err != nil {
@@ -61,7 +61,7 @@ func runFaults(ctx context.Context, l *lab) ([]cell.Cell, time.Duration, error) 
 	if err := a.program("dmsetup"); err != nil {
 		return nil, 0, err
 	}
-	m := &machine{scenario: "faults", kernel: l.kernel, modules: []string{"sd_mod", "dm-mod"}, memory: "512M", icount: true,
+	m := &machine{scenario: "faults", kernel: l.kernel, modules: []string{"sd_mod", "dm-mod"}, memory: "512M", icount: true, seed: l.seed,
 		payload: a.bytes(), timeout: 5 * time.Minute}
 	return m.cells(ctx, l)
 }
