@@ -75,6 +75,31 @@ func Limits(t *testing.T, d ioengine.Driver) {
 	})
 }
 
+// DoneAtOnce checks that what completes in the thread counts towards wait: with a read in flight that does
+// not end, a wait for one completion ends with the trim, not with the limit.
+func DoneAtOnce(t *testing.T, d ioengine.Driver) {
+	const limit = 3 * time.Second
+	disk := lab.NewProgrammable(t, size)
+	b := Open(t, d, disk.Dev, 8)
+	precise(t)
+	disk.Hang(lab.Reads)
+	defer disk.Release()
+	b.reads(0, 2)
+	if n, completed, err := b.Engine.Cycle([]uint32{0}, 0, 0, b.Done); n != 1 || completed != 0 || err != nil {
+		t.Fatalf("%d submitted, %d completed, %v", n, completed, err)
+	}
+	b.Slots[2] = ioengine.IO{Op: op.Trim, Offset: size / 2, Length: BlockSize}
+	began := time.Now()
+	submitted, completed, err := b.Engine.Cycle([]uint32{1, 2}, 1, limit, b.Done)
+	took := time.Since(began)
+	// Whether this disk can be trimmed is not the question.
+	if submitted != 2 || completed != 1 || b.Done[0].Slot != 2 || err != nil || took >= limit {
+		t.Errorf("%d submitted, %d completed, slot %d, %v after %v", submitted, completed, b.Done[0].Slot, err, took)
+	}
+	disk.Release()
+	b.collect(t, 2)
+}
+
 // Frozen checks that bounded waits go on returning while a device does not answer, and that all comes
 // back once when it does.
 func Frozen(t *testing.T, d ioengine.Driver) {

@@ -32,6 +32,7 @@ func TestMix(t *testing.T)        { each(t, enginetest.Mix) }
 func TestStorm(t *testing.T)      { each(t, enginetest.Storm) }
 func TestLimits(t *testing.T)     { each(t, asynchronous(enginetest.Limits)) }
 func TestFrozen(t *testing.T)     { each(t, asynchronous(enginetest.Frozen)) }
+func TestDoneAtOnce(t *testing.T) { each(t, asynchronous(enginetest.DoneAtOnce)) }
 
 func TestNoAllocations(t *testing.T) {
 	each(t, enginetest.NoAllocations)

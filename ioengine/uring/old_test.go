@@ -24,6 +24,7 @@ func TestBareFailures(t *testing.T)      { bare(t, enginetest.Failures) }
 func TestBareMix(t *testing.T)           { bare(t, enginetest.Mix) }
 func TestBareStorm(t *testing.T)         { bare(t, enginetest.Storm) }
 func TestBareLimits(t *testing.T)        { bare(t, enginetest.Limits) }
+func TestBareDoneAtOnce(t *testing.T)    { bare(t, enginetest.DoneAtOnce) }
 func TestBareFrozen(t *testing.T)        { bare(t, enginetest.Frozen) }
 func TestBareNoAllocations(t *testing.T) { bare(t, enginetest.NoAllocations) }
 
