@@ -149,7 +149,14 @@ func (e *engine) registerFiles(files []int) error {
 
 func (e *engine) Info() ioengine.Info { return e.info }
 
-func (e *engine) Close() error { return e.ring.close() }
+// Close lets go of the files at once; the kernel takes the ring apart a moment later.
+func (e *engine) Close() error {
+	var err error
+	if e.fixedFiles {
+		_, err = e.ring.register(unregisterFiles, 0, 0)
+	}
+	return errors.Join(err, e.ring.close())
+}
 
 // tryOut proves that a ring can be set up and used here: a container may forbid either call.
 func tryOut(o Options) error {
