@@ -142,6 +142,7 @@ type Result struct {
 	Window      time.Duration // 0 when the point was stopped in its ramp
 	Completed   bool          // the window ran to its planned end and every I/O came back
 	Interrupted bool          // ended by the caller
+	Enough      bool          // ended by the caller, who has what he wanted: as good as completed
 	Cells       []Cell        // the window only
 	RampIOs     uint64
 	Threads     []Thread
