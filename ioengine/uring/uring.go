@@ -13,8 +13,8 @@
 //	sync           IORING_OP_FSYNC
 //
 // FALLOCATE and FSYNC are always carried out by the kernel's worker threads (io-wq): asynchronous, but
-// no more at once than the kernel has workers for (4 per CPU and ring), and for one file of most file
-// systems only one. A polled ring (IOPOLL) takes reads and writes only: all else goes to package blocking.
+// no more at once than a thread has workers (4 per CPU), and the FALLOCATEs of one file of most file
+// systems one after the other. A polled ring (IOPOLL) takes reads and writes only: all else goes to package blocking.
 package uring
 
 import (
