@@ -38,7 +38,8 @@ type Options struct {
 	Begun func(*result.Doc) error
 	// Row is called with every row of the running point.
 	Row func(*plan.Point, *result.Interval) error
-	// Point is called when a point has ended.
+	// Point is called when a point has ended, before the folder's document is replaced: what it adds to
+	// the document is in there, too.
 	Point func(index int, p *result.Point) error
 	Roots Roots
 }
@@ -109,53 +110,6 @@ func Prepare(p *plan.Plan, o Options) (*Session, error) {
 	return s, s.probe()
 }
 
-// Run carries out the prepared plan. The document is returned also when I/Os failed, a device hung or
-// ctx was cancelled; an error with no document means that no point ran.
-func (s *Session) Run(ctx context.Context) (*result.Doc, error) {
-	folder, err := s.folder()
-	if err != nil {
-		return nil, err
-	}
-	if folder != nil {
-		defer closeQuietly(folder)
-	}
-	defer s.release()
-	if err := s.take(ctx); errors.Is(err, ErrInterrupted) {
-		return s.document(), err // whole, without a point
-	} else if err != nil {
-		return nil, err
-	}
-	s.clock = host.MeasureClock(s.opts.Roots.Host, nil)
-	doc := s.document()
-	if s.opts.Begun != nil {
-		if err := s.opts.Begun(doc); err != nil {
-			return nil, err
-		}
-	}
-	for i := range s.plan.Phases {
-		phase := &s.plan.Phases[i]
-		for j := range phase.Points {
-			err := s.runPoint(ctx, doc, folder, phase.Kind, &phase.Points[j])
-			if len(doc.Points) == 0 {
-				return nil, err // it never began: there is nothing to show
-			}
-			if err != nil {
-				return doc, err
-			}
-			if ctx.Err() != nil || unfit(doc) {
-				return doc, nil
-			}
-		}
-	}
-	return doc, nil
-}
-
-// unfit says whether the last point ended in a way after which no other should begin.
-func unfit(doc *result.Doc) bool {
-	last := doc.Points[len(doc.Points)-1]
-	return last.StuckIOs > 0 || last.Failure != ""
-}
-
 func (s *Session) folder() (*result.Folder, error) {
 	if s.opts.Dir == "" {
 		return nil, nil
@@ -221,11 +175,11 @@ func (s *Session) runPoint(ctx context.Context, doc *result.Doc, folder *result.
 		}
 	}
 	point.Warnings = append(point.Warnings, s.judge(p, point)...)
-	if folder != nil {
-		keep(folder.Result(doc))
-	}
 	if s.opts.Point != nil {
 		keep(s.opts.Point(len(doc.Points)-1, point))
+	}
+	if folder != nil {
+		keep(folder.Result(doc))
 	}
 	return sinkErr
 }
