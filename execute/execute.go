@@ -23,6 +23,7 @@ import (
 	"blkstorm/plan"
 	"blkstorm/result"
 	"blkstorm/runner"
+	"blkstorm/steady"
 	"blkstorm/verdict"
 )
 
@@ -38,7 +39,10 @@ type Options struct {
 	Begun func(*result.Doc) error
 	// Row is called with every row of the running point.
 	Row func(*plan.Point, *result.Interval) error
-	// Point is called when a point has ended.
+	// Steady is called when a round of a phase that looks for steady state has ended.
+	Steady func(steady.State)
+	// Point is called when a point has ended, before the folder's document is replaced: what it adds to
+	// the document is in there, too.
 	Point func(index int, p *result.Point) error
 	Roots Roots
 }
@@ -54,17 +58,18 @@ func SystemRoots() Roots { return Roots{Device: device.System()} }
 
 // Session is a plan with its targets found and checked, ready to run. Close it in any case.
 type Session struct {
-	plan    *plan.Plan
-	opts    Options
-	drivers []ioengine.Driver // candidates, best first
-	driver  ioengine.Driver   // the one in use
-	passed  []registry.Fallback
-	targets []*target
-	host    host.Facts
-	clock   host.Clock
-	started time.Time
-	fills   uint64
-	notes   []verdict.Warning
+	plan     *plan.Plan
+	opts     Options
+	drivers  []ioengine.Driver // candidates, best first
+	driver   ioengine.Driver   // the one in use
+	passed   []registry.Fallback
+	targets  []*target
+	host     host.Facts
+	clock    host.Clock
+	started  time.Time
+	fills    uint64
+	steadied *steadied
+	notes    []verdict.Warning
 	// promised is the room that new files take, by file system.
 	promised map[unix.Fsid]int64
 }
@@ -110,53 +115,6 @@ func Prepare(p *plan.Plan, o Options) (*Session, error) {
 	return s, s.probe()
 }
 
-// Run carries out the prepared plan. The document is returned also when I/Os failed, a device hung or
-// ctx was cancelled; an error with no document means that no point ran.
-func (s *Session) Run(ctx context.Context) (*result.Doc, error) {
-	folder, err := s.folder()
-	if err != nil {
-		return nil, err
-	}
-	if folder != nil {
-		defer closeQuietly(folder)
-	}
-	defer s.release()
-	if err := s.take(ctx); errors.Is(err, ErrInterrupted) {
-		return s.document(), err // whole, without a point
-	} else if err != nil {
-		return nil, err
-	}
-	s.clock = host.MeasureClock(s.opts.Roots.Host, nil)
-	doc := s.document()
-	if s.opts.Begun != nil {
-		if err := s.opts.Begun(doc); err != nil {
-			return nil, err
-		}
-	}
-	for i := range s.plan.Phases {
-		phase := &s.plan.Phases[i]
-		for j := range phase.Points {
-			err := s.runPoint(ctx, doc, folder, phase.Kind, &phase.Points[j])
-			if len(doc.Points) == 0 {
-				return nil, err // it never began: there is nothing to show
-			}
-			if err != nil {
-				return doc, err
-			}
-			if ctx.Err() != nil || unfit(doc) {
-				return doc, nil
-			}
-		}
-	}
-	return doc, nil
-}
-
-// unfit says whether the last point ended in a way after which no other should begin.
-func unfit(doc *result.Doc) bool {
-	last := doc.Points[len(doc.Points)-1]
-	return last.StuckIOs > 0 || last.Failure != ""
-}
-
 func (s *Session) folder() (*result.Folder, error) {
 	if s.opts.Dir == "" {
 		return nil, nil
@@ -181,11 +139,12 @@ func newID() string {
 	return hex.EncodeToString(b[:])
 }
 
-func (s *Session) runPoint(ctx context.Context, doc *result.Doc, folder *result.Folder, phase string, p *plan.Point) error {
+func (s *Session) runPoint(ctx context.Context, doc *result.Doc, folder *result.Folder, phase *plan.Phase, p *plan.Point) error {
 	s.lookForHoles(p)
-	b := doc.NewBuilder(phase, p, s.opts.Percentiles, s.opts.KeepRows)
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
+	b := doc.NewBuilder(phase.Kind, p, s.opts.Percentiles, s.opts.KeepRows)
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	rounds := newRounds(phase, p, s.opts.Steady, func() { end(runner.ErrEnough) })
 	var sinkErr error
 	keep := func(err error) {
 		if err != nil && sinkErr == nil {
@@ -200,10 +159,11 @@ func (s *Session) runPoint(ctx context.Context, doc *result.Doc, folder *result.
 			keep(folder.Interval(in))
 			keep(folder.Histograms(b, row))
 		}
+		rounds.row(row)
 		if s.opts.Row != nil {
 			err := s.opts.Row(p, in)
 			if keep(err); err != nil && folder == nil {
-				cancel() // nobody is left to see the rest
+				end(nil) // nobody is left to see the rest
 			}
 		}
 	}
@@ -216,6 +176,8 @@ func (s *Session) runPoint(ctx context.Context, doc *result.Doc, folder *result.
 		return err
 	}
 	point.Fallback = s.passed
+	point.Steady = rounds.report()
+	s.followDrift(phase, p, point)
 	for i, t := range s.targets {
 		if t.unwritten != nil {
 			pct := 100 * *t.unwritten
@@ -223,11 +185,11 @@ func (s *Session) runPoint(ctx context.Context, doc *result.Doc, folder *result.
 		}
 	}
 	point.Warnings = append(point.Warnings, s.judge(p, point)...)
-	if folder != nil {
-		keep(folder.Result(doc))
-	}
 	if s.opts.Point != nil {
 		keep(s.opts.Point(len(doc.Points)-1, point))
+	}
+	if folder != nil {
+		keep(folder.Result(doc))
 	}
 	return sinkErr
 }

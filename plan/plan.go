@@ -140,6 +140,15 @@ func (d *Duration) UnmarshalText(text []byte) error {
 // D is the duration as the standard library's type.
 func (d Duration) D() time.Duration { return time.Duration(d) }
 
+// Append adds a copy of a point to the last phase, or to a new one where that is of another kind.
+func (p *Plan) Append(kind string, point *Point) {
+	if n := len(p.Phases); n == 0 || p.Phases[n-1].Kind != kind {
+		p.Phases = append(p.Phases, Phase{Kind: kind})
+	}
+	last := &p.Phases[len(p.Phases)-1]
+	last.Points = append(last.Points, *point)
+}
+
 // Writes says whether any stream changes what is on target i: whether it writes or trims there.
 func (p *Plan) Writes(i int) bool {
 	writes := false
