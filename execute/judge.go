@@ -27,6 +27,10 @@ func (s *Session) judge(p *plan.Point, r *result.Point) []verdict.Warning {
 		in.Fallback = append(in.Fallback, f.Engine+" could not be: "+f.Reason)
 	}
 	in.Max, in.DrainedMax = time.Duration(r.Total.Latency.Max), time.Duration(r.DrainedMaxNS)
+	if o := r.Total.OpenLoop; o != nil {
+		in.Offered, in.Late, in.Missed, in.Backlog = o.Offered, o.Late, o.Missed, time.Duration(o.BacklogNS)
+	}
+	in.Paced = p.Streams[0].Waits()
 	in.EngineNotes, in.Failure = r.EngineNotes, r.Failure
 	in.Percentiles = s.trusted()
 	in.UnwrittenShare, in.UnwrittenPath = s.unwritten(p)

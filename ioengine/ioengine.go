@@ -54,13 +54,17 @@ type Config struct {
 	// What all engines of the point need together, for limits that count them so.
 	TotalBytes int64 // of buffers
 	TotalDepth int   // slots
+	// What will be issued, and with which flags. An I/O that is not announced works too, perhaps less
+	// well; and what an engine says of itself is about the announced ones.
+	Ops   [op.Count]bool
+	Flags Flags
 }
 
 // Info is what an engine says of itself for the result.
 type Info struct {
 	Name     string   `json:"name"`
 	Features []string `json:"features,omitempty"` // kernel features in use, e.g. "registered buffers"
-	Notes    []string `json:"notes,omitempty"`    // what was wanted and is not in use, with the reason
+	Notes    []string `json:"notes,omitempty"`    // what was wanted and is not in use, with the reason: "engine X runs ..."
 }
 
 // Engine keeps I/Os in flight for one thread. It is used by one OS thread only, the one that opened
@@ -69,11 +73,15 @@ type Engine interface {
 	// Info says what is in use.
 	Info() Info
 	// Cycle hands the slots listed in submit to the kernel and returns when at least wait I/Os have
-	// completed or limit has passed (0: no limit), or earlier (a signal, a short submit): the caller
-	// goes round. It
-	// fills done, which has room for every slot, and returns how many of submit were taken (a
-	// prefix) and how many completions are in done. An error means that the engine itself failed,
-	// not an I/O: an I/O's failure is a negative Res. Cycle does not allocate.
+	// completed or limit has passed (0: no limit), or earlier (a signal, a short submit, an engine
+	// that cannot wait): the caller goes round. It fills done, which has room for every slot, and
+	// returns how many of submit were taken (a prefix) and how many completions are in done. An error
+	// means that the engine itself failed, not an I/O: an I/O's failure is a negative Res. Cycle does
+	// not allocate.
+	//
+	// limit bounds the wait only. What an engine does in the calling thread (its Info tells) takes as
+	// long as it takes, and counts towards wait. A thread for which limits matter calls
+	// PreciseTimers first, and Sleep while it has nothing in flight.
 	Cycle(submit []uint32, wait int, limit time.Duration, done []Completion) (submitted, completed int, err error)
 	// Close frees the engine. I/Os still in flight are the caller's mistake.
 	Close() error

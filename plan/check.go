@@ -69,6 +69,34 @@ func (pt *Point) check() error {
 	case (ramp+runtime)/interval > MaxIntervals:
 		return fmt.Errorf("--interval %v: gives over %d intervals in %v; make it longer", interval, MaxIntervals, ramp+runtime)
 	}
+	return pt.checkShares()
+}
+
+// checkShares wants a share of each stream or of none, 100 % together, and no other pace beside them.
+func (pt *Point) checkShares() error {
+	sum, given := 0.0, 0
+	for i := range pt.Streams {
+		s := &pt.Streams[i]
+		if s.Share == 0 {
+			continue
+		}
+		given++
+		sum += s.Share
+		switch {
+		case !(s.Share > 0 && s.Share <= 100):
+			return fmt.Errorf("--share %v of stream %q: must be over 0 and up to 100", s.Share, s.Label)
+		case s.Pacing.Open() || !s.Pacing.Think.IsZero():
+			return fmt.Errorf("--share %v of stream %q: a stream has a share or a pace of its own, not both", s.Share, s.Label)
+		}
+	}
+	switch {
+	case given == 0:
+		return nil
+	case given < len(pt.Streams):
+		return fmt.Errorf("--share: %d of %d streams have one; give it to all of them or to none", given, len(pt.Streams))
+	case sum < 99.999 || sum > 100.001:
+		return fmt.Errorf("--share: the shares of the streams sum to %g, not to 100", sum)
+	}
 	return nil
 }
 
@@ -83,6 +111,9 @@ func (pt *Point) onePass() bool {
 
 func (s *Stream) check(p *Plan) error {
 	if err := s.Workload.Validate(); err != nil {
+		return err
+	}
+	if err := s.Pacing.Validate(&s.Workload); err != nil {
 		return err
 	}
 	switch buffers := int64(s.Threads) * int64(s.IODepth) * s.Workload.BlockSize * int64(len(s.Targets)); {

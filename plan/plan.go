@@ -6,6 +6,7 @@ package plan
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"blkstorm/unit"
@@ -81,10 +82,19 @@ type Stream struct {
 	Targets  []int         `json:"targets"` // indexes into Plan.Targets
 	Threads  int           `json:"threads"` // per target
 	IODepth  int           `json:"iodepth"` // per thread
+	// Pacing says when to issue; empty is as soon as a slot is free.
+	Pacing workload.Pacing `json:"pacing,omitzero"`
+	// Share is this stream's part of the point's I/Os in percent; 0 in all streams of a point lets
+	// each go as fast as it can.
+	Share float64 `json:"share,omitempty"`
 	// OnePass ends the stream when each thread has walked once through its sequential slice, or
 	// through its share of a workload with full coverage, however long that takes; the window is then that time.
 	OnePass bool `json:"one_pass,omitempty"`
 }
+
+// Waits says whether the stream leaves slots free on purpose, so that its depth is a limit rather than
+// a promise.
+func (s *Stream) Waits() bool { return s.Share > 0 || !s.Pacing.IsZero() }
 
 // BuffersPerSlot is how many buffers each I/O in flight needs: a mixed workload reads and writes through
 // different ones, since one that a read has filled must not be written elsewhere.
@@ -153,7 +163,12 @@ func (p *Plan) eachStream(f func(*Point, *Stream)) {
 	}
 }
 
-// AutoLabel names a point by what it does: "randrw 70% read 8k 4T/16Q".
-func AutoLabel(s *Stream) string {
-	return fmt.Sprintf("%s %dT/%dQ", s.Workload.Label(), s.Threads, s.IODepth)
+// AutoLabel names a point by what its streams do: "randrw 70% read 8k 4T/16Q".
+func AutoLabel(streams []Stream) string {
+	var parts []string
+	for i := range streams {
+		s := &streams[i]
+		parts = append(parts, fmt.Sprintf("%s %dT/%dQ", s.Workload.Label(), s.Threads, s.IODepth))
+	}
+	return strings.Join(parts, " + ")
 }

@@ -107,7 +107,7 @@ func TestAutoLabel(t *testing.T) {
 			RW: "read", BlockSize: 4096, Stride: 1 << 20, Backward: true, SeqStreams: 4,
 		}, Threads: 1, IODepth: 1},
 	} {
-		if got := AutoLabel(&s); got != want {
+		if got := AutoLabel([]Stream{s}); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}

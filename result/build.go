@@ -93,11 +93,15 @@ func intervalStats(ops *[op.Count]runner.Stat) (read, write, trim IntervalStat) 
 
 func intervalStat(s *runner.Stat) IntervalStat {
 	h := &s.Latency
-	return IntervalStat{
+	out := IntervalStat{
 		IOs: h.Count(), Bytes: s.Bytes, Errors: s.Errors, Short: s.Short, Zero: s.Zero,
 		Mean: round(h.Mean()), StdDev: round(h.StdDev()), Min: h.Min(), Max: h.Max(),
 		P50: h.Percentile(50), P95: h.Percentile(95), P99: h.Percentile(99),
 	}
+	if r := &s.Response; r.Count() > 0 {
+		out.Response = &IntervalResponse{Mean: round(r.Mean()), P50: r.Percentile(50), P95: r.Percentile(95), P99: r.Percentile(99), Max: r.Max()}
+	}
+	return out
 }
 
 // merged adds up the cells that keep wants.
@@ -174,19 +178,25 @@ func (b *Builder) threads(p *Point, res *runner.Result) {
 // stats fills in the figures of the point, its streams and its targets.
 func (b *Builder) stats(p *Point, res *runner.Result) error {
 	m := maker{window: res.Window, percentiles: b.percentiles}
-	all := merged(res.Cells, func(runner.Cell) bool { return true })
+	every := func(runner.Cell) bool { return true }
+	all := merged(res.Cells, every)
 	p.Total, p.Read, p.Write, p.Trim, p.Sync = m.five(&all)
+	b.openLoop(&m, res, every, &all, p.Total, p.Read, p.Write, p.Trim)
 	for i := range b.point.Streams {
 		s := &b.point.Streams[i]
-		one := merged(res.Cells, func(c runner.Cell) bool { return c.Stream == i })
-		stream := &Stream{Label: s.Label, Workload: s.Workload.RW, Threads: s.Threads, IODepth: s.IODepth, Targets: s.Targets}
+		ofStream := func(c runner.Cell) bool { return c.Stream == i }
+		one := merged(res.Cells, ofStream)
+		stream := &Stream{Label: s.Label, Workload: s.Workload.RW, Threads: s.Threads, IODepth: s.IODepth, Targets: s.Targets, Pacing: s.Pacing, Share: s.Share}
 		stream.Total, stream.Read, stream.Write, stream.Trim, stream.Sync = m.five(&one)
+		b.openLoop(&m, res, ofStream, &one, stream.Total, stream.Read, stream.Write, stream.Trim)
 		p.Streams = append(p.Streams, stream)
 	}
 	for i, facts := range b.doc.Targets {
-		one := merged(res.Cells, func(c runner.Cell) bool { return c.Target == i })
+		ofTarget := func(c runner.Cell) bool { return c.Target == i }
+		one := merged(res.Cells, ofTarget)
 		target := &Target{Path: facts.Path}
 		target.Total, target.Read, target.Write, target.Trim, target.Sync = m.five(&one)
+		b.openLoop(&m, res, ofTarget, &one, target.Total, target.Read, target.Write, target.Trim)
 		p.Targets = append(p.Targets, target)
 	}
 	return m.err

@@ -49,7 +49,8 @@ func csvHeader(percentiles []string) []string {
 		head = append(head, "lat_p"+strings.ReplaceAll(key, ".", "_")+"_ns")
 	}
 	return append(head, "lat_max_ns",
-		"cpu_user_pct", "cpu_system_pct", "cpu_iowait_pct", "cpu_steal_pct", "process_cpus", "warnings")
+		"cpu_user_pct", "cpu_system_pct", "cpu_iowait_pct", "cpu_steal_pct", "process_cpus", "warnings",
+		"offered", "late", "missed", "response_mean_ns", "response_p50_ns", "response_p95_ns", "response_p99_ns", "response_max_ns")
 }
 
 func (d *Doc) csvRow(index int, p *Point, dir figure, percentiles []string) []string {
@@ -68,7 +69,29 @@ func (d *Doc) csvRow(index int, p *Point, dir figure, percentiles []string) []st
 	return slices.Concat(row, csvLatency(s.Latency, percentiles), []string{
 		fixed(p.CPU.UserPct), fixed(p.CPU.SystemPct), fixed(p.CPU.IOWaitPct), fixed(p.CPU.StealPct), fixed(p.Process.CPUs),
 		codes(p.Warnings, d.Warnings),
-	})
+	}, csvOpenLoop(s))
+}
+
+// csvOpenLoop are the cells of paced streams, empty for others.
+func csvOpenLoop(s *Stat) []string {
+	if s.OpenLoop == nil {
+		return make([]string, 8)
+	}
+	cells := []string{count(s.Offered), count(s.Late), count(s.Missed)}
+	r := s.Response
+	if r.Count == 0 {
+		return append(cells, make([]string, 5)...)
+	}
+	cells = append(cells, strconv.FormatInt(r.Mean, 10))
+	for _, key := range []string{"50", "95", "99"} {
+		v, ok := r.Percentiles[key]
+		cell := ""
+		if ok {
+			cell = strconv.FormatInt(v, 10)
+		}
+		cells = append(cells, cell)
+	}
+	return append(cells, strconv.FormatInt(r.Max, 10))
 }
 
 func csvLatency(l *Latency, percentiles []string) []string {

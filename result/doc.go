@@ -13,6 +13,7 @@ import (
 	"blkstorm/ioengine/registry"
 	"blkstorm/plan"
 	"blkstorm/verdict"
+	"blkstorm/workload"
 )
 
 // Schema is the version of the document's form.
@@ -102,6 +103,19 @@ type Stat struct {
 	IOPS      float64  `json:"iops"`        // I/Os completed in the window / window
 	BytesPerS float64  `json:"bytes_per_s"` // bytes completed in the window / window
 	Latency   *Latency `json:"latency_ns"`
+	*OpenLoop          // of streams with planned times only
+}
+
+// OpenLoop is what became of the I/Os that were planned in the window.
+type OpenLoop struct {
+	// Response is from the planned time to the reaping of the completion: what a stall costs whoever
+	// does not wait for it to pass.
+	Response *Latency `json:"response_ns"`
+	Offered  uint64   `json:"offered"` // submitted in the window
+	Late     uint64   `json:"late"`    // of these, submitted over 1 ms after their time
+	Missed   uint64   `json:"missed"`  // not submitted when the window ended; Response lacks them
+	// BacklogNS is how old the oldest missed one was then.
+	BacklogNS int64 `json:"backlog_ns"`
 }
 
 // Latency is service time: from before the submit call to the reaping of the completion.
@@ -120,16 +134,18 @@ type Latency struct {
 
 // Stream is one stream's part of a point.
 type Stream struct {
-	Label    string `json:"label"`
-	Workload string `json:"workload"` // the shape: randrw, read, ...
-	Threads  int    `json:"threads"`
-	IODepth  int    `json:"iodepth"`
-	Targets  []int  `json:"targets"` // indexes into Doc.Targets
-	Total    *Stat  `json:"total"`
-	Read     *Stat  `json:"read"`
-	Write    *Stat  `json:"write"`
-	Trim     *Stat  `json:"trim"`
-	Sync     *Stat  `json:"sync"`
+	Label    string          `json:"label"`
+	Workload string          `json:"workload"` // the shape: randrw, read, ...
+	Threads  int             `json:"threads"`
+	IODepth  int             `json:"iodepth"`
+	Targets  []int           `json:"targets"`
+	Pacing   workload.Pacing `json:"pacing,omitzero"` // as asked
+	Share    float64         `json:"share,omitempty"` // of the point's I/Os, in percent, as asked // indexes into Doc.Targets
+	Total    *Stat           `json:"total"`
+	Read     *Stat           `json:"read"`
+	Write    *Stat           `json:"write"`
+	Trim     *Stat           `json:"trim"`
+	Sync     *Stat           `json:"sync"`
 }
 
 // Target is one target's part of a point, over all streams.
@@ -237,4 +253,15 @@ type IntervalStat struct {
 	P95    int64  `json:"p95"`
 	P99    int64  `json:"p99"`
 	Max    int64  `json:"max"`
+	// Response is there in an open loop only.
+	Response *IntervalResponse `json:"response_ns,omitempty"`
+}
+
+// IntervalResponse is the response time within a row, in nanoseconds.
+type IntervalResponse struct {
+	Mean int64 `json:"mean"`
+	P50  int64 `json:"p50"`
+	P95  int64 `json:"p95"`
+	P99  int64 `json:"p99"`
+	Max  int64 `json:"max"`
 }

@@ -16,6 +16,7 @@ type figure struct {
 
 // columns says which figures a table has beside IOPS, MB/s and average.
 type columns struct {
+	response    bool     // response time instead of rates and service time
 	binary      bool     // MiB/s
 	deviation   bool     // standard deviation
 	percentiles []string // keys
@@ -24,7 +25,11 @@ type columns struct {
 // figures writes a table of results. All latencies of a table are in one unit, so that a row reads
 // from left to right as what it is: from the average to the worst.
 func figures(b *strings.Builder, indent string, rows []figure, want columns) {
-	unit, scale := latencyUnit(rows)
+	latencyOf := func(s *Stat) *Latency { return s.Latency }
+	if want.response {
+		latencyOf = func(s *Stat) *Latency { return s.Response }
+	}
+	unit, scale := latencyUnit(rows, latencyOf)
 	rate := func(head string, f func(*Stat) float64) column {
 		c := column{head: head}
 		for _, r := range rows {
@@ -36,8 +41,8 @@ func figures(b *strings.Builder, indent string, rows []figure, want columns) {
 		c := column{head: head, unit: unit}
 		for _, r := range rows {
 			v, ok := int64(0), false
-			if r.stat.Latency != nil && r.stat.Latency.Count > 0 {
-				v, ok = f(r.stat.Latency)
+			if l := latencyOf(r.stat); l != nil && l.Count > 0 {
+				v, ok = f(l)
 			}
 			if !ok {
 				c.values = append(c.values, math.NaN())
@@ -48,9 +53,10 @@ func figures(b *strings.Builder, indent string, rows []figure, want columns) {
 		return c
 	}
 
-	cols := []column{
-		rate("IOPS", func(s *Stat) float64 { return s.IOPS }),
-		rate("MB/s", func(s *Stat) float64 { return s.BytesPerS / 1e6 }),
+	var cols []column
+	if !want.response {
+		cols = append(cols, rate("IOPS", func(s *Stat) float64 { return s.IOPS }),
+			rate("MB/s", func(s *Stat) float64 { return s.BytesPerS / 1e6 }))
 	}
 	if want.binary {
 		cols = append(cols, rate("MiB/s", func(s *Stat) float64 { return s.BytesPerS / (1 << 20) }))
@@ -63,7 +69,10 @@ func figures(b *strings.Builder, indent string, rows []figure, want columns) {
 		cols = append(cols, latency("p"+key, func(l *Latency) (int64, bool) { v, ok := l.Percentiles[key]; return v, ok }))
 	}
 	cols = append(cols, latency("max", func(l *Latency) (int64, bool) { return l.Max, true }))
-	counts := counters(rows)
+	var counts [][]string
+	if !want.response {
+		counts = counters(rows)
+	}
 
 	t := table{left: 1}
 	names := []string{"", ""}
@@ -109,11 +118,11 @@ func counters(rows []figure) [][]string {
 }
 
 // latencyUnit chooses the unit of a table by its smallest average: µs up to 10 ms, then ms.
-func latencyUnit(rows []figure) (unit string, nanoseconds float64) {
+func latencyUnit(rows []figure, latencyOf func(*Stat) *Latency) (unit string, nanoseconds float64) {
 	smallest := int64(math.MaxInt64)
 	for _, r := range rows {
-		if r.stat.Latency != nil && r.stat.Latency.Count > 0 {
-			smallest = min(smallest, r.stat.Latency.Mean)
+		if l := latencyOf(r.stat); l != nil && l.Count > 0 {
+			smallest = min(smallest, l.Mean)
 		}
 	}
 	if smallest >= 10e6 && smallest < math.MaxInt64 {

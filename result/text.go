@@ -176,6 +176,9 @@ func (p *Point) load(i int, s *Stream) string {
 	case threads == 0:
 		return text
 	case reached < s.IODepth:
+		if !s.Pacing.IsZero() || s.Share > 0 {
+			return text + fmt.Sprintf(" at most; iodepth %d reached", reached)
+		}
 		return text + fmt.Sprintf(" asked; only iodepth %d reached", reached)
 	}
 	return text + ", reached"
@@ -209,6 +212,7 @@ func (d *Doc) textTables(b *strings.Builder, p *Point) {
 	rows = append(rows, syncs...)
 	shown := shownPercentiles(p.Total)
 	figures(b, "  ", rows, columns{binary: true, deviation: true, percentiles: shown})
+	p.textResponse(b, shown)
 
 	tail := columns{}
 	if _, ok := p.Total.Latency.Percentiles["99"]; ok {

@@ -280,6 +280,13 @@ func (c *control) close() {
 	}
 	c.rows.collect()
 	c.rows.finish(end)
+	for _, p := range r.paces {
+		for i := range c.result.Cells {
+			if cell := &c.result.Cells[i]; cell.Stream == p.stream && cell.Target == p.target {
+				p.settle(cell, r.threads, &r.schedule, end)
+			}
+		}
+	}
 	res := c.result
 	res.Ramp = time.Duration(min(end, r.schedule.window) - r.schedule.start)
 	res.Window = time.Duration(max(end-r.schedule.window, 0))

@@ -157,12 +157,12 @@ func readyThread(t testing.TB, cfg *Config) *thread {
 
 // turn is one pass of thread.loop.
 func turn(th *thread) {
-	th.refill()
 	now := th.run.clock.now()
+	th.refill(now)
 	for _, slot := range th.pending {
 		th.starts[slot] = now
 	}
-	taken, completed, _ := th.cycle()
+	taken, completed, _ := th.cycle(now)
 	preemptPoint(taken)
 	reaped := th.run.clock.now()
 	th.account(taken, completed)

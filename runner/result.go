@@ -16,15 +16,24 @@ import (
 // Stat is what was completed in one direction.
 type Stat struct {
 	Latency histogram.Histogram // service time: submit to completion; its count is the number of I/Os
-	Bytes   uint64
-	Errors  uint64 // I/Os that failed: in no other figure
-	Short   uint64 // I/Os that moved fewer bytes than asked: in no other figure
-	Zero    uint64 // I/Os that moved nothing without an error, as a vanished device does: in no other figure
+	// Response is from the planned time to the completion; empty in a closed loop.
+	Response histogram.Histogram
+	Bytes    uint64
+	Errors   uint64 // I/Os that failed: in no other figure
+	Short    uint64 // I/Os that moved fewer bytes than asked: in no other figure
+	Zero     uint64 // I/Os that moved nothing without an error, as a vanished device does: in no other figure
+	// Of the I/Os that were planned in the window, in an open loop:
+	Offered uint64 // submitted in it
+	Late    uint64 // of these, submitted over 1 ms after their time
+	Missed  uint64 // not submitted when it ended
 }
 
 func (s *Stat) add(c *counts) {
 	if c.latency != nil {
 		s.Latency.AddRecorder(c.latency)
+	}
+	if c.response != nil {
+		s.Response.AddRecorder(c.response)
 	}
 	s.Bytes += c.bytes
 	s.Errors += c.errors
@@ -35,6 +44,10 @@ func (s *Stat) add(c *counts) {
 // Merge adds what o holds.
 func (s *Stat) Merge(o *Stat) {
 	s.Latency.Merge(&o.Latency)
+	s.Response.Merge(&o.Response)
+	s.Offered += o.Offered
+	s.Late += o.Late
+	s.Missed += o.Missed
 	s.Bytes += o.Bytes
 	s.Errors += o.Errors
 	s.Short += o.Short
@@ -46,6 +59,7 @@ func (s *Stat) Faults() uint64 { return s.Errors + s.Short + s.Zero }
 
 func (s *Stat) reset() {
 	s.Latency.Reset()
+	s.Response.Reset()
 	s.Bytes, s.Errors, s.Short, s.Zero = 0, 0, 0, 0
 }
 
@@ -53,6 +67,8 @@ func (s *Stat) reset() {
 type Cell struct {
 	Stream, Target int
 	Ops            [op.Count]Stat
+	Undrawn        uint64        // missed I/Os beside those in Ops, whose direction was never drawn
+	Backlog        time.Duration // how old the oldest missed I/O was at the window's end
 }
 
 // Row is one interval, of the ramp or of the window.

@@ -73,6 +73,8 @@ type run struct {
 	deadline atomic.Int64 // the window's end; a stop moves it nearer
 	planned  int64        // the window's end as the plan has it
 	threads  []*thread
+	paces    []*pace
+	gate     *gate
 	stopping sync.Mutex
 	stopped  bool
 	humble   bool // workers stand back for control
@@ -153,12 +155,17 @@ func Run(ctx context.Context, cfg Config) (*Result, error) {
 
 // makeThreads lays out the threads: stream by stream, target by target.
 func (r *run) makeThreads() error {
+	r.gate = newGate(r.cfg.Point)
 	for s := range r.cfg.Point.Streams {
 		stream := &r.cfg.Point.Streams[s]
 		for _, target := range stream.Targets {
+			pace := newPace(stream, s, target, r.seed(s, target))
+			if pace != nil {
+				r.paces = append(r.paces, pace)
+			}
 			for i := range stream.Threads {
-				th := &thread{run: r, number: len(r.threads), stream: s, target: target, cpu: -1}
-				if err := th.prepare(stream, i); err != nil {
+				th := &thread{run: r, number: len(r.threads), stream: s, target: target, cpu: -1, gate: r.gate}
+				if err := th.prepare(stream, i, pace); err != nil {
 					return fmt.Errorf("%s: %w", r.cfg.Targets[target].Path, err)
 				}
 				r.threads = append(r.threads, th)

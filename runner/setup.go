@@ -10,14 +10,13 @@ import (
 
 // prepare makes what a thread needs and does not need its OS thread for: generator, data, slices.
 // number is the thread's place among those that share stream and target.
-func (th *thread) prepare(s *plan.Stream, number int) error {
+func (th *thread) prepare(s *plan.Stream, number int, pace *pace) error {
 	target := &th.run.cfg.Targets[th.target]
 	r, err := s.Workload.RangeOn(target.SizeBytes)
 	if err != nil {
 		return err
 	}
-	// Streams and targets get seeds of their own, so that no two threads of a point walk alike.
-	seed := workload.Mix(th.run.cfg.Seed) + uint64(th.stream)<<32 + uint64(th.target)
+	seed := th.run.seed(th.stream, th.target)
 	if th.gen, err = workload.NewGenerator(&s.Workload, r, seed, number, s.Threads); err != nil {
 		return err
 	}
@@ -28,11 +27,22 @@ func (th *thread) prepare(s *plan.Stream, number int) error {
 	if s.OnePass {
 		th.left = th.gen.Blocks()
 	}
-	th.active = newSlice(s.Workload.Reads(), s.Workload.Writes())
-	th.spare = newSlice(s.Workload.Reads(), s.Workload.Writes())
+	th.active, th.spare = newSlice(s), newSlice(s)
+	if pace != nil {
+		th.paced = newPaced(pace)
+	}
+	th.thinking = newThinking(&s.Pacing.Think)
 	th.errs = make([]IOError, 0, maxKept)
 	return nil
 }
+
+// seed is that of a stream on a target: each has its own, so that no two threads of a point walk alike.
+func (r *run) seed(stream, target int) uint64 {
+	return workload.Mix(r.cfg.Seed) + uint64(stream)<<32 + uint64(target)
+}
+
+// mayRest says whether the thread ever waits for a time rather than for the device.
+func (th *thread) mayRest() bool { return th.paced != nil || th.gate != nil || th.thinking.every > 0 }
 
 // open runs in the thread's own OS thread: pins it, maps its buffers, opens its target and its
 // engine. The function it returns undoes all of it.
@@ -44,6 +54,9 @@ func (th *thread) open(driver *ioengine.Driver) (closeAll func(), err error) {
 	}
 	if th.run.humble {
 		standBack()
+	}
+	if th.mayRest() {
+		ioengine.PreciseTimers()
 	}
 	target := &th.run.cfg.Targets[th.target]
 	stream := &th.run.cfg.Point.Streams[th.stream]
@@ -114,6 +127,9 @@ func (th *thread) mapBuffers(s *plan.Stream, depth int) (*ioengine.Region, error
 	th.slots = make([]ioengine.IO, depth)
 	th.buffers = make([]slotBuffers, depth)
 	th.starts = make([]int64, depth)
+	if th.paced != nil {
+		th.paced.planned = make([]int64, depth)
+	}
 	th.free = make([]uint32, 0, depth)
 	th.pending = make([]uint32, 0, depth)
 	th.done = make([]ioengine.Completion, depth)

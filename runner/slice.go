@@ -5,6 +5,7 @@ import (
 
 	"blkstorm/histogram"
 	"blkstorm/op"
+	"blkstorm/plan"
 )
 
 // slice holds what one thread completed within one row. The thread that records into it owns it;
@@ -19,19 +20,25 @@ type slice struct {
 // counts is one direction's part of a slice.
 type counts struct {
 	latency *histogram.Recorder // nil for a direction that the workload never issues
-	bytes   uint64
-	errors  uint64
-	short   uint64 // moved something, and less than asked
-	zero    uint64 // moved nothing, without an error
+	// response is from the planned time instead of the submission; nil in a closed loop.
+	response *histogram.Recorder
+	bytes    uint64
+	errors   uint64
+	short    uint64 // moved something, and less than asked
+	zero     uint64 // moved nothing, without an error
 }
 
-func newSlice(reads, writes bool) *slice {
+func newSlice(stream *plan.Stream) *slice {
 	s := &slice{}
-	if reads {
-		s.counts[op.Read].latency = histogram.NewRecorder()
-	}
-	if writes {
-		s.counts[op.Write].latency = histogram.NewRecorder()
+	w := &stream.Workload
+	for o, used := range [op.Count]bool{op.Read: w.Reads(), op.Write: w.Writes()} {
+		if !used {
+			continue
+		}
+		s.counts[o].latency = histogram.NewRecorder()
+		if stream.Pacing.Open() {
+			s.counts[o].response = histogram.NewRecorder()
+		}
 	}
 	return s
 }
@@ -42,6 +49,9 @@ func (s *slice) reset() {
 		c := &s.counts[i]
 		if c.latency != nil {
 			c.latency.Reset()
+		}
+		if c.response != nil {
+			c.response.Reset()
 		}
 		c.bytes, c.errors, c.short, c.zero = 0, 0, 0, 0
 	}

@@ -49,6 +49,10 @@ type thread struct {
 	peak     int // the most in flight at once
 	wait     int // completions to wait for at once
 	stopping bool
+	resume   int64 // when to look for more to issue, if slots are free; 0: when something completes
+	paced    *paced
+	gate     *gate
+	thinking thinking
 
 	active *slice
 	rowEnd int64
@@ -84,17 +88,21 @@ func (th *thread) loop() {
 	defer func() { th.health.end(clock.now() - began) }()
 	for {
 		if !th.stopping {
-			th.refill()
+			th.refill(th.ended)
 		}
 		if th.inflight == 0 && len(th.pending) == 0 {
-			break
+			if th.stopping {
+				break
+			}
+			th.rest()
+			continue
 		}
 		submitted := clock.now()
 		th.health.gap(submitted - th.ended)
 		for _, slot := range th.pending {
 			th.starts[slot] = submitted
 		}
-		taken, completed, err := th.cycle()
+		taken, completed, err := th.cycle(submitted)
 		preemptPoint(taken)
 		reaped := clock.now()
 		th.account(taken, completed)
@@ -120,11 +128,16 @@ func preemptPoint(n int) {
 }
 
 // cycle hands over to the engine. Meanwhile control may take the thread's data, see state.
-func (th *thread) cycle() (taken, completed int, err error) {
+func (th *thread) cycle(now int64) (taken, completed int, err error) {
 	turn := th.state.Load()&^stateMask + (stateMask + 1)
 	pending, wait, done := th.pending, min(th.wait, th.inflight+len(th.pending)), th.done
+	limit := time.Duration(0)
+	if th.resume > 0 && len(th.free) > 0 {
+		limit = time.Duration(max(th.resume-now, 1))
+		wait = min(wait, 1)
+	}
 	th.state.Store(turn | stateInEngine)
-	taken, completed, err = th.engine.Cycle(pending, wait, 0, done)
+	taken, completed, err = th.engine.Cycle(pending, wait, limit, done)
 	if !th.state.CompareAndSwap(turn|stateInEngine, turn|stateRunning) {
 		th.regain(turn)
 	}
@@ -142,37 +155,14 @@ func (th *thread) regain(turn uint64) {
 	}
 }
 
-// refill prepares an I/O in every free slot.
-func (th *thread) refill() {
-	var request workload.Request
-	for n := len(th.free); n > 0 && th.left != 0; n-- {
-		slot := th.free[n-1]
-		th.free = th.free[:n-1]
-		th.gen.Next(&request)
-		io := &th.slots[slot]
-		io.Op, io.Offset, io.Length = request.Op, request.Offset, request.Length
-		if request.Op == op.Write {
-			io.Buf = th.buffers[slot].write[:request.Length]
-			if th.data != nil {
-				th.data.Fill(io.Buf, request.Offset)
-			}
-		} else {
-			io.Buf = th.buffers[slot].read[:request.Length]
-		}
-		th.pending = append(th.pending, slot)
-		if th.left > 0 {
-			th.left--
-		}
-	}
-	if th.left == 0 {
-		th.stopping = true
-	}
-}
-
 // account keeps the number in flight after a turn.
 func (th *thread) account(taken, completed int) {
 	for _, slot := range th.pending[:taken] {
-		th.issued[th.slots[slot].Op]++
+		o := th.slots[slot].Op
+		th.issued[o]++
+		if th.paced != nil {
+			th.paced.issued(o, slot, th.starts[slot], th.run.schedule.window)
+		}
 	}
 	th.pending = th.pending[:copy(th.pending, th.pending[taken:])]
 	th.inflight += taken
@@ -192,6 +182,9 @@ func (th *thread) reap(now int64, batch []ioengine.Completion) {
 		// The window is closed: what completes now belongs to no row. What is prepared and not
 		// taken was never issued.
 		th.stopping = true
+		if th.paced != nil {
+			th.paced.drop(th.pending, th.slots)
+		}
 		th.free = append(th.free, th.pending...)
 		th.pending = th.pending[:0]
 		for i := range batch {
@@ -208,11 +201,23 @@ func (th *thread) reap(now int64, batch []ioengine.Completion) {
 		counts := &th.active.counts[io.Op]
 		if int64(c.Res) == io.Length {
 			counts.latency.Record(now - th.starts[c.Slot])
+			if counts.response != nil {
+				th.respond(c.Slot, counts, now)
+			}
 			counts.bytes += uint64(c.Res)
 		} else {
 			th.fault(io, c.Res, counts, now)
 		}
 		th.free = append(th.free, c.Slot)
+	}
+}
+
+// respond records the response time of a planned I/O. One that was planned in the ramp and completes in
+// the window is an I/O of the window, but its wait is the ramp's.
+func (th *thread) respond(slot uint32, counts *counts, now int64) {
+	s, planned := &th.run.schedule, th.paced.planned[slot]
+	if planned >= s.window || th.active.row < s.rampRows {
+		counts.response.Record(now - planned)
 	}
 }
 
@@ -283,8 +288,7 @@ func (th *thread) takeSpare() *slice {
 	}
 	s := th.spare
 	if s == nil {
-		w := &th.run.cfg.Point.Streams[th.stream].Workload
-		return newSlice(w.Reads(), w.Writes())
+		return newSlice(&th.run.cfg.Point.Streams[th.stream])
 	}
 	th.spare = s.next
 	return s
@@ -298,6 +302,7 @@ func (th *thread) fail(err error) {
 
 // finish retires the last slice; after it every row is complete as far as this thread goes.
 func (th *thread) finish() {
+	th.gate.leave(th.stream)
 	th.retired.push(th.active)
 	th.active = nil
 	th.progress.Store(progressDone)

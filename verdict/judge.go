@@ -31,8 +31,12 @@ type Input struct {
 	EngineNotes      []string
 	UnwrittenShare   float64 // the largest over the targets that are read
 	UnwrittenPath    string
-	Machine          Machine
-	Queue            Queue
+	// In an open loop:
+	Paced                 bool // or with think time, or a share among streams
+	Offered, Late, Missed uint64
+	Backlog               time.Duration // how old the oldest missed I/O was at the end
+	Machine               Machine
+	Queue                 Queue
 }
 
 // Judge applies every rule to a point, the gravest first.
@@ -40,7 +44,7 @@ func Judge(in *Input) []Warning {
 	var out []Warning
 	for _, rule := range []func(*Input) *Warning{
 		hung, broken, faults, partial, dry, unwritten, cached, cpuBound, steal, clock, descheduled, tooDeep, depth, inSubmit,
-		kernelWorkers, slowAfter, fallback, degraded, shortWindow, clamped, empty,
+		kernelWorkers, missed, late, slowAfter, fallback, degraded, shortWindow, clamped, empty,
 	} {
 		if w := rule(in); w != nil {
 			out = append(out, *w)
@@ -122,6 +126,9 @@ func dry(in *Input) *Warning {
 func depth(in *Input) *Warning {
 	if in.IODepthEffective >= in.IODepth || in.IODepthEffective == 0 {
 		return nil
+	}
+	if in.Paced && !in.Synchronous {
+		return nil // the depth is what may be in flight, not what has to be
 	}
 	w := &Warning{
 		Code:    "depth_not_reached",

@@ -117,7 +117,7 @@ func descheduled(in *Input) *Warning {
 }
 
 func inSubmit(in *Input) *Warning {
-	if in.Dry || in.Synchronous || in.IODepth < 2 || in.Machine.InSubmitPct < inSubmitPct {
+	if in.Dry || in.Synchronous || in.Paced || in.IODepth < 2 || in.Machine.InSubmitPct < inSubmitPct {
 		return nil
 	}
 	return &Warning{

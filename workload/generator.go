@@ -134,8 +134,10 @@ func (g *Generator) laySpread(s *Spec, seed uint64) (err error) {
 func (g *Generator) Blocks() int64 { return g.blocks }
 
 // Next fills in the next I/O.
-func (g *Generator) Next(r *Request) {
-	o := g.direction()
+func (g *Generator) Next(r *Request) { g.NextOf(r, g.direction()) }
+
+// NextOf fills in the next I/O of one direction, for whoever decides on the mix himself.
+func (g *Generator) NextOf(r *Request, o op.Op) {
 	b := g.sizers[o].next(&g.rng)
 	r.Op, r.Length = o, b.size
 	switch g.mode {

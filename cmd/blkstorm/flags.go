@@ -14,75 +14,13 @@ import (
 	"github.com/spf13/pflag"
 
 	"blkstorm/ioengine/registry"
+	"blkstorm/op"
 	"blkstorm/plan"
 	"blkstorm/result"
 	"blkstorm/runner"
 	"blkstorm/unit"
 	"blkstorm/workload"
 )
-
-// sizeFlag, shareFlag and timeFlag let pflag read what unit reads, so that a wrong value is reported
-// with the option's name.
-type (
-	sizeFlag  struct{ bytes *int64 }
-	shareFlag struct{ share *unit.Share }
-	timeFlag  struct{ d *time.Duration }
-)
-
-func (f sizeFlag) String() string {
-	if f.bytes == nil || *f.bytes == 0 {
-		return ""
-	}
-	return unit.Size(*f.bytes)
-}
-func (f sizeFlag) Type() string { return "SIZE" }
-func (f sizeFlag) Set(s string) (err error) {
-	*f.bytes, err = unit.Bytes(s)
-	return err
-}
-
-func (f shareFlag) String() string {
-	if f.share == nil || f.share.IsZero() {
-		return ""
-	}
-	return f.share.String()
-}
-func (f shareFlag) Type() string { return "SIZE|PCT" }
-func (f shareFlag) Set(s string) (err error) {
-	*f.share, err = unit.ParseShare(s)
-	return err
-}
-
-func (f timeFlag) String() string {
-	if f.d == nil {
-		return ""
-	}
-	return f.d.String()
-}
-func (f timeFlag) Type() string { return "TIME" }
-func (f timeFlag) Set(s string) (err error) {
-	*f.d, err = unit.Duration(s)
-	return err
-}
-
-// textFlag is an option that the workload room reads.
-type textFlag struct {
-	value interface {
-		fmt.Stringer
-		IsZero() bool
-		UnmarshalText([]byte) error
-	}
-	kind string
-}
-
-func (f textFlag) String() string {
-	if f.value == nil || f.value.IsZero() {
-		return ""
-	}
-	return f.value.String()
-}
-func (f textFlag) Type() string       { return f.kind }
-func (f textFlag) Set(s string) error { return f.value.UnmarshalText([]byte(s)) }
 
 // loadFlags are the options that say what to run.
 type loadFlags struct {
@@ -100,11 +38,21 @@ type loadFlags struct {
 	continueOnError  bool
 	destroy          bool
 	destroySignature []string
+	pacing           workload.Pacing
+	streams          []string
+	label, on        string  // of one stream
+	share            float64 // of one stream
 }
 
+// add adds all of them.
 func (l *loadFlags) add(f *pflag.FlagSet) {
+	l.addStream(f)
+	l.addRun(f)
+}
+
+// addStream adds those that say what one stream does.
+func (l *loadFlags) addStream(f *pflag.FlagSet) {
 	l.workload = workload.Spec{RW: "randread", BlockSize: 4096, ReadPct: 50}
-	l.runtime, l.interval = 30*time.Second, time.Second
 	f.StringVar(&l.workload.RW, "rw", l.workload.RW, "what to issue, `SHAPE` is "+strings.Join(workload.Shapes, "|"))
 	f.StringVar(&l.bs, "bs", "4k", "bytes per I/O, a `SIZE` or READ,WRITE; 4k is 4096")
 	f.StringVar(&l.bssplit, "bssplit", "", "sizes with their percentages, `LIST` is 4k/60:64k/40 or READ,WRITE; exact in each 100 I/Os")
@@ -124,6 +72,12 @@ func (l *loadFlags) add(f *pflag.FlagSet) {
 	f.Lookup("seq-streams").DefValue = ""
 	f.IntVar(&l.threads, "threads", 1, "`T`, threads per target")
 	f.IntVar(&l.iodepth, "iodepth", 1, "`Q`, I/Os that each thread keeps in flight")
+	l.addPacing(f)
+}
+
+// addRun adds those of the whole run.
+func (l *loadFlags) addRun(f *pflag.FlagSet) {
+	l.runtime, l.interval = 30*time.Second, time.Second
 	f.Var(timeFlag{&l.runtime}, "runtime", "measured time, after the ramp; a bare number is seconds")
 	f.Var(timeFlag{&l.ramp}, "ramp", "time before the measured window, in no figure")
 	f.Var(timeFlag{&l.interval}, "interval", "length of a row of the time series")
@@ -139,28 +93,11 @@ func (l *loadFlags) add(f *pflag.FlagSet) {
 	f.BoolVar(&l.continueOnError, "continue-on-error", false, "count failed I/Os and go on")
 	f.BoolVar(&l.destroy, "destroy", false, "allow to overwrite the targets")
 	f.StringArrayVar(&l.destroySignature, "destroy-signature", nil, "overwrite `TARGET` although it carries a file system or other signature; repeatable")
+	f.StringArrayVar(&l.streams, "stream", nil, "one of several streams that run together: its own `OPTIONS`, as in \"rw=write bs=64k fsync=1\"; those beside it are defaults; repeatable")
 }
 
 // plan makes the plan of one point from the flags.
 func (l *loadFlags) plan(f *pflag.FlagSet, targets []string) (*plan.Plan, error) {
-	for _, name := range []string{"size", "working-set", "bs-align", "blockalign", "stride", "seq-streams"} {
-		if v := f.Lookup(name).Value.String(); f.Changed(name) && (v == "" || v == "0") {
-			return nil, fmt.Errorf("--%s 0: must be over 0", name)
-		}
-	}
-	if err := l.sizes(f); err != nil {
-		return nil, err
-	}
-	// A value out of its limits is told as that, by Validate, rather than as one out of place.
-	if f.Changed("read-pct") && !l.workload.Mixed() && l.workload.Validate() == nil {
-		return nil, fmt.Errorf("--read-pct %d: goes with --rw rw or randrw; --rw %s has one direction", l.workload.ReadPct, l.workload.RW)
-	}
-	if !f.Changed("read-pct") && !l.workload.Mixed() {
-		l.workload.ReadPct = 100 // what the plan shows is what is issued
-		if strings.HasSuffix(l.workload.RW, "write") {
-			l.workload.ReadPct = 0
-		}
-	}
 	if !f.Changed("seed") {
 		l.seed = newSeed()
 	}
@@ -172,16 +109,81 @@ func (l *loadFlags) plan(f *pflag.FlagSet, targets []string) (*plan.Plan, error)
 	if len(targets) == 0 {
 		targets = []string{""} // a scratch file of the run's own
 	}
-	s := plan.Stream{Label: l.workload.RW, Workload: l.workload, Threads: l.threads, IODepth: l.iodepth}
-	for i, spec := range targets {
-		p.Targets = append(p.Targets, plan.Target{Spec: spec, CreateBytes: l.createBytes()})
-		s.Targets = append(s.Targets, i)
+	for _, spec := range targets {
+		p.Targets = append(p.Targets, plan.Target{Spec: spec})
+	}
+	streams, err := l.allStreams(f, p.Targets)
+	if err != nil {
+		return nil, err
 	}
 	p.Phases = []plan.Phase{{Kind: plan.Measure, Points: []plan.Point{{
-		Label: plan.AutoLabel(&s), Ramp: plan.Duration(l.ramp), Runtime: plan.Duration(l.runtime), Interval: plan.Duration(l.interval),
-		Streams: []plan.Stream{s},
+		Label: plan.AutoLabel(streams), Ramp: plan.Duration(l.ramp), Runtime: plan.Duration(l.runtime), Interval: plan.Duration(l.interval),
+		Streams: streams,
 	}}}}
 	return p, nil
+}
+
+// allStreams are those of the point: one from the options themselves, or one per --stream.
+func (l *loadFlags) allStreams(f *pflag.FlagSet, targets []plan.Target) ([]plan.Stream, error) {
+	if len(l.streams) > 0 {
+		return l.severalStreams(f, targets)
+	}
+	s, err := l.stream(f, targets)
+	if err != nil {
+		return nil, err
+	}
+	return []plan.Stream{*s}, nil
+}
+
+// stream makes one stream. The files that its targets may have to become get as long as it needs.
+func (l *loadFlags) stream(f *pflag.FlagSet, targets []plan.Target) (*plan.Stream, error) {
+	for _, name := range []string{"size", "working-set", "bs-align", "blockalign", "stride", "seq-streams"} {
+		if v := f.Lookup(name).Value.String(); f.Changed(name) && (v == "" || v == "0") {
+			return nil, fmt.Errorf("--%s 0: must be over 0", name)
+		}
+	}
+	if err := l.sizes(f); err != nil {
+		return nil, err
+	}
+	if err := l.mix(f); err != nil {
+		return nil, err
+	}
+	s := &plan.Stream{Label: l.label, Workload: l.workload, Threads: l.threads, IODepth: l.iodepth, Pacing: l.pacing, Share: l.share}
+	if s.Label == "" {
+		s.Label = l.workload.RW
+	}
+	var err error
+	if s.Targets, err = l.targetsOf(targets); err != nil {
+		return nil, err
+	}
+	for _, i := range s.Targets {
+		targets[i].CreateBytes = max(targets[i].CreateBytes, l.createBytes())
+	}
+	return s, nil
+}
+
+// mix settles the share of reads.
+func (l *loadFlags) mix(f *pflag.FlagSet) error {
+	w := &l.workload
+	// A value out of its limits is told as that, by Validate, rather than as one out of place.
+	if f.Changed("read-pct") && !w.Mixed() && w.Validate() == nil {
+		return fmt.Errorf("--read-pct %d: goes with --rw rw or randrw; --rw %s has one direction", w.ReadPct, w.RW)
+	}
+	rates := l.pacing.Rates()
+	if rates.PerDirection() && w.Mixed() {
+		if f.Changed("read-pct") {
+			return fmt.Errorf("--read-pct %d: the rates %s fix the mix already", w.ReadPct, rates)
+		}
+		reads := math.Round(100 * rates.Each[op.Read] / rates.Sum())
+		w.ReadPct = int(min(max(reads, 1), 99)) // both directions are there, whatever the rounding says
+	}
+	if !f.Changed("read-pct") && !w.Mixed() {
+		w.ReadPct = 100 // what the plan shows is what is issued
+		if strings.HasSuffix(w.RW, "write") {
+			w.ReadPct = 0
+		}
+	}
+	return nil
 }
 
 // sizes reads --bs and --bssplit, of which a direction that is empty has the size of --bs.

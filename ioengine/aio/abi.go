@@ -7,6 +7,8 @@ package aio
 const (
 	cmdPread  = 0
 	cmdPwrite = 1
+	cmdFsync  = 2 // 4.18, as cmdFdsync
+	cmdFdsync = 3
 )
 
 // iocb is struct iocb on a little-endian machine.

@@ -1,7 +1,15 @@
 // Package aio is the Linux AIO engine, named libaio as in fio: raw io_submit for a batch, and reaping
 // from the ring that the kernel maps into the process, with io_getevents only to block.
 //
-// It is asynchronous for direct I/O only; on a buffered file io_submit does the I/O itself.
+// It is asynchronous for direct I/O only; on a buffered file io_submit does the I/O itself. What it does
+// for each operation:
+//
+//	read, write    IOCB_CMD_PREAD, IOCB_CMD_PWRITE
+//	durable write  IOCB_CMD_PWRITE with RWF_DSYNC (4.13)
+//	sync           IOCB_CMD_FSYNC, IOCB_CMD_FDSYNC (4.18), which a kernel worker carries out
+//	trim           by package blocking, in the thread: Linux AIO has none
+//
+// A sync or durable write that an older kernel refuses goes to package blocking too.
 package aio
 
 import (
@@ -10,14 +18,13 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"syscall"
-	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
 
 	"blkstorm/ioengine"
+	"blkstorm/ioengine/blocking"
 	"blkstorm/op"
 )
 
@@ -30,18 +37,25 @@ var Driver = ioengine.Driver{Name: Name, Probe: tryOut, Fits: fits, Open: open}
 type engine struct {
 	ctx      uintptr
 	slots    []ioengine.IO
-	files    []int
+	targets  []blocking.Target
 	iocbs    []iocb
 	pointers []*iocb // what io_submit takes
 	events   []event
 	ring     *ringHeader // nil when it must not be read
 	ringLog  []event
 	inflight int
+	timeout  unix.Timespec // of io_getevents
 	info     ioengine.Info
+	// What this kernel has refused and package blocking has carried out instead.
+	noSync, noDurable bool
 }
 
 func open(c ioengine.Config) (ioengine.Engine, error) {
 	if err := c.Check(); err != nil {
+		return nil, err
+	}
+	targets, err := blocking.Targets(c.Files)
+	if err != nil {
 		return nil, err
 	}
 	ctx, err := setup(len(c.Slots), c.TotalDepth)
@@ -50,10 +64,16 @@ func open(c ioengine.Config) (ioengine.Engine, error) {
 	}
 	depth := len(c.Slots)
 	e := &engine{
-		ctx: ctx, slots: c.Slots, files: c.Files, info: ioengine.Info{Name: Name},
+		ctx: ctx, slots: c.Slots, targets: targets, info: ioengine.Info{Name: Name},
 		iocbs: make([]iocb, depth), pointers: make([]*iocb, depth), events: make([]event, depth),
 	}
 	e.mapRing()
+	if c.Ops[op.Trim] {
+		e.info.Notes = append(e.info.Notes, "trims one at a time in the calling thread, whose other I/Os are not reaped meanwhile: Linux AIO has none")
+	}
+	if c.Ops[op.Sync] {
+		e.info.Features = append(e.info.Features, "syncs in kernel workers")
+	}
 	return e, nil
 }
 
@@ -106,94 +126,6 @@ func (e *engine) mapRing() {
 	e.ring = h
 	e.ringLog = unsafe.Slice((*event)(unsafe.Add(unsafe.Pointer(h), h.len)), h.nr)
 	e.info.Features = append(e.info.Features, "reaping in user space")
-}
-
-func (e *engine) Info() ioengine.Info { return e.info }
-
-// Cycle submits a batch, takes what is in the ring, and blocks only if that is less than wait.
-func (e *engine) Cycle(submit []uint32, wait int, _ time.Duration, done []ioengine.Completion) (submitted, completed int, err error) {
-	if len(submit) > 0 {
-		if submitted, completed, err = e.submit(submit, done); err != nil {
-			return submitted, completed, err
-		}
-	}
-	e.inflight += submitted - completed
-	n := 0
-	if e.ring != nil {
-		n = e.take(done[completed:])
-	}
-	if need := min(wait-completed, e.inflight) - n; need > 0 {
-		var more int
-		more, err = e.block(need, done[completed+n:])
-		n += more
-	}
-	e.inflight -= n
-	return submitted, completed + n, err
-}
-
-// submit hands over a batch. The kernel may take only a part of it, the rest comes again; an I/O that
-// it will not have at all (EINVAL, EBADF) is that I/O's failure, not the engine's.
-func (e *engine) submit(batch []uint32, done []ioengine.Completion) (taken, failed int, err error) {
-	for i, slot := range batch {
-		io := &e.slots[slot]
-		cb := &e.iocbs[slot]
-		cb.opcode = cmdPread
-		if io.Op == op.Write {
-			cb.opcode = cmdPwrite
-		}
-		cb.data = uint64(slot)
-		cb.fd = uint32(e.files[io.File])
-		cb.buf = uint64(uintptr(unsafe.Pointer(unsafe.SliceData(io.Buf))))
-		cb.nbytes = uint64(len(io.Buf))
-		cb.offset = io.Offset
-		e.pointers[i] = cb
-	}
-	n, _, errno := syscall.RawSyscall(unix.SYS_IO_SUBMIT, e.ctx, uintptr(len(batch)), uintptr(unsafe.Pointer(&e.pointers[0])))
-	switch errno {
-	case 0:
-		return int(n), 0, nil
-	case syscall.EINTR, syscall.EAGAIN:
-		return 0, 0, nil
-	case syscall.EINVAL, syscall.EBADF:
-		done[0] = ioengine.Completion{Slot: batch[0], Res: -int32(errno)}
-		return 1, 1, nil
-	}
-	return 0, 0, fmt.Errorf("io_submit: %w", errno)
-}
-
-// take copies the events that are in the ring. The kernel only ever moves the tail, and we the head
-// (io_getevents in this same thread aside).
-func (e *engine) take(done []ioengine.Completion) int {
-	r := e.ring
-	head, tail := r.head, atomic.LoadUint32(&r.tail)
-	n := 0
-	for ; head != tail && n < len(done); n++ {
-		ev := &e.ringLog[head]
-		done[n] = ioengine.Completion{Slot: uint32(ev.data), Res: int32(ev.res)}
-		if head++; head == r.nr {
-			head = 0
-		}
-	}
-	if n > 0 {
-		atomic.StoreUint32(&r.head, head)
-	}
-	return n
-}
-
-// block waits in io_getevents for need events; a signal may end it earlier.
-func (e *engine) block(need int, done []ioengine.Completion) (int, error) {
-	room := min(len(done), len(e.events))
-	n, _, errno := syscall.RawSyscall6(unix.SYS_IO_GETEVENTS, e.ctx, uintptr(need), uintptr(room), uintptr(unsafe.Pointer(&e.events[0])), 0, 0)
-	if errno != 0 {
-		if errno == syscall.EINTR || errno == syscall.EAGAIN {
-			return 0, nil
-		}
-		return 0, fmt.Errorf("io_getevents: %w", errno)
-	}
-	for i := range int(n) {
-		done[i] = ioengine.Completion{Slot: uint32(e.events[i].data), Res: int32(e.events[i].res)}
-	}
-	return int(n), nil
 }
 
 func (e *engine) Close() error { return destroy(e.ctx) }

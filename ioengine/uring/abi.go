@@ -23,6 +23,7 @@ const (
 const (
 	enterGetEvents      = 1 << 0
 	enterSQWakeup       = 1 << 1
+	enterExtArg         = 1 << 3 // 5.11
 	enterRegisteredRing = 1 << 4 // 5.18
 )
 
@@ -37,17 +38,30 @@ const (
 // Operations of an sqe.
 const (
 	opNop        = 0
+	opFsync      = 3
 	opReadFixed  = 4
 	opWriteFixed = 5
+	opFallocate  = 17 // 5.6
 	opRead       = 22 // 5.6
 	opWrite      = 23 // 5.6
+	opURingCmd   = 46 // 5.19
 )
 
-// featRWCurPos is IORING_FEAT_RW_CUR_POS, which came with the plain read and write operations (5.6).
-const featRWCurPos = 1 << 3
+// cmdDiscard is BLOCK_URING_CMD_DISCARD of include/uapi/linux/blkdev.h, _IO(0x12, 0); since 6.12.
+const cmdDiscard = 0x12 << 8
+
+const fsyncDataSync = 1 << 0 // IORING_FSYNC_DATASYNC
+
+// Features that io_uring_setup tells of.
+const (
+	featRWCurPos   = 1 << 3  // came with the plain read and write operations (5.6)
+	featExtArg     = 1 << 8  // enter takes a limit to its wait (5.11)
+	featLinkedFile = 1 << 12 // 5.18, whose waits end by a high-resolution timer
+)
 
 const (
 	sqeFixedFile   = 1 << 0 // IOSQE_FIXED_FILE
+	sqeAsync       = 1 << 4 // IOSQE_ASYNC
 	sqNeedWakeup   = 1 << 0 // IORING_SQ_NEED_WAKEUP
 	opSupported    = 1 << 0 // IO_URING_OP_SUPPORTED
 	offsetSQRing   = 0
@@ -56,7 +70,7 @@ const (
 	maxFixedBuffer = 1 << 30 // bytes in one registered buffer, io_uring/rsrc.c
 )
 
-// sqe is struct io_uring_sqe, as reads and writes use it.
+// sqe is struct io_uring_sqe, as the operations above use it.
 type sqe struct {
 	opcode   uint8
 	flags    uint8
@@ -65,12 +79,13 @@ type sqe struct {
 	off      uint64
 	addr     uint64
 	length   uint32
-	rwFlags  uint32
+	rwFlags  uint32 // fsync_flags too
 	userData uint64
 	bufIndex uint16
 	_        uint16
 	_        int32
-	_        [2]uint64
+	addr3    uint64
+	_        uint64
 }
 
 // cqe is struct io_uring_cqe.
@@ -99,6 +114,17 @@ type params struct {
 	sq                                                                     sqOffsets
 	cq                                                                     cqOffsets
 }
+
+// enterArg is struct io_uring_getevents_arg.
+type enterArg struct {
+	sigmask     uint64
+	sigmaskSize uint32
+	minWaitUsec uint32
+	ts          uint64
+}
+
+// timespec is struct __kernel_timespec.
+type timespec struct{ sec, nsec int64 }
 
 // rsrcUpdate is struct io_uring_rsrc_update.
 type rsrcUpdate struct {

@@ -15,6 +15,7 @@ func TestLayout(t *testing.T) {
 		r cqOffsets
 		u rsrcUpdate
 		b probe
+		a enterArg
 	)
 	for _, c := range []struct {
 		name      string
@@ -30,6 +31,7 @@ func TestLayout(t *testing.T) {
 		{"sqe.rw_flags", unsafe.Offsetof(s.rwFlags), 28},
 		{"sqe.user_data", unsafe.Offsetof(s.userData), 32},
 		{"sqe.buf_index", unsafe.Offsetof(s.bufIndex), 40},
+		{"sqe.addr3", unsafe.Offsetof(s.addr3), 48},
 		{"io_uring_cqe", unsafe.Sizeof(c), 16},
 		{"cqe.res", unsafe.Offsetof(c.res), 8},
 		{"io_uring_params", unsafe.Sizeof(p), 120},
@@ -47,6 +49,9 @@ func TestLayout(t *testing.T) {
 		{"io_uring_probe", unsafe.Sizeof(b), 16 + 256*8},
 		{"probe.ops", unsafe.Offsetof(b.ops), 16},
 		{"io_uring_probe_op.flags", unsafe.Offsetof(b.ops[0].flags), 2},
+		{"io_uring_getevents_arg", unsafe.Sizeof(a), 24},
+		{"io_uring_getevents_arg.ts", unsafe.Offsetof(a.ts), 16},
+		{"__kernel_timespec", unsafe.Sizeof(timespec{}), 16},
 		{"iovec", unsafe.Sizeof(iovec{}), 2 * unsafe.Sizeof(uintptr(0))},
 	} {
 		if c.got != c.want {

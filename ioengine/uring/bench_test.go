@@ -38,13 +38,13 @@ func BenchmarkNop(b *testing.B) {
 			b.ResetTimer()
 			for range b.N {
 				for _, slot := range slots {
-					s := e.ring.next()
-					e.fill(s, slot)
+					e.fill(slot)
+					s := &e.ring.sqes[(e.ring.tail-1)&e.ring.sqMask]
 					*s = sqe{opcode: opNop, userData: s.userData}
 				}
 				e.ring.publish()
 				for left := depth; left > 0; {
-					if _, err := e.enter(depth, left); err != nil {
+					if _, err := e.enter(depth, left, 0); err != nil {
 						b.Fatal(err)
 					}
 					left -= e.take(done)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync/atomic"
 	"syscall"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -16,6 +17,7 @@ type ring struct {
 	enterFD uintptr // fd, or its registered index
 	flags   uint32  // of the set-up
 	feats   uint32  // features that the kernel says it has
+	newest  uint8   // operation that is used if the kernel has it
 	enter   uintptr // flags of every enter call
 
 	sqHead, sqTail, sqFlags *uint32
@@ -26,6 +28,7 @@ type ring struct {
 	tail, head              uint32 // our copies of the sq tail and the cq head
 
 	maps [][]byte
+	waiter
 }
 
 // flagNames says in results what a set-up flag is.
@@ -43,8 +46,11 @@ var flagNames = []struct {
 
 // ladder lists the sets of optional flags from best to plainest; an older kernel answers EINVAL to
 // what it does not know. There is no look at the version: distributions carry features back.
-func ladder(sqpoll bool) []uint32 {
-	if sqpoll {
+func ladder(o Options) []uint32 {
+	if o.bare {
+		return []uint32{0}
+	}
+	if o.SQPoll {
 		// The kernel's thread submits, so work cannot be deferred to ours: DEFER_TASKRUN and
 		// COOP_TASKRUN are EINVAL with SQPOLL (io_uring/io_uring.c).
 		return []uint32{setupNoSQArray | setupSingleIssuer, setupSingleIssuer, 0}
@@ -71,12 +77,17 @@ func newRing(depth int, o Options) (*ring, error) {
 	}
 	var p params
 	var errno syscall.Errno
-	for _, optional := range ladder(o.SQPoll) {
+	for _, optional := range ladder(o) {
 		p = params{flags: wanted | optional, sqThreadIdle: sqThreadIdle}
 		var fd uintptr
 		fd, _, errno = syscall.Syscall(sysSetup, uintptr(depth), uintptr(unsafe.Pointer(&p)), 0)
 		if errno == 0 {
-			r := &ring{fd: int(fd), enterFD: fd, flags: p.flags, feats: p.features}
+			r := &ring{fd: int(fd), enterFD: fd, flags: p.flags, feats: p.features, newest: ^uint8(0)}
+			if o.bare {
+				r.feats &= featRWCurPos
+				r.newest = opWrite
+			}
+			r.prepareWaits()
 			if err := r.mapAll(&p); err != nil {
 				return nil, errors.Join(err, r.close())
 			}
@@ -154,19 +165,28 @@ func (r *ring) register(operation, arg uintptr, n int) (int, error) {
 // supports asks which operations the kernel has. Where io_uring_register is forbidden the features
 // tell, which the set-up has answered.
 func (r *ring) supports(ops ...uint8) error {
-	p := new(probe)
-	if _, err := r.register(registerProbe, uintptr(unsafe.Pointer(p)), len(p.ops)); err != nil {
+	has, err := r.operations()
+	if err != nil {
 		if r.feats&featRWCurPos == 0 {
 			return fmt.Errorf("io_uring of this kernel is too old for plain reads and writes (before 5.6): %w", err)
 		}
 		return nil
 	}
 	for _, op := range ops {
-		if op > p.lastOp || p.ops[op].flags&opSupported == 0 {
+		if !has(op) {
 			return fmt.Errorf("io_uring of this kernel lacks operation %d", op)
 		}
 	}
 	return nil
+}
+
+// operations asks which operations the kernel has.
+func (r *ring) operations() (has func(op uint8) bool, err error) {
+	p := new(probe)
+	if _, err := r.register(registerProbe, uintptr(unsafe.Pointer(p)), len(p.ops)); err != nil {
+		return nil, err
+	}
+	return func(op uint8) bool { return op <= min(p.lastOp, r.newest) && p.ops[op].flags&opSupported != 0 }, nil
 }
 
 // registerSelf lets enter calls name the ring by index, which spares the kernel a look-up.
@@ -180,11 +200,37 @@ func (r *ring) registerSelf() error {
 	return nil
 }
 
-// call is io_uring_enter. It is raw, so the scheduler does not know that the thread may block: the
-// runner keeps the rules that this asks for.
-func (r *ring) call(submit, wait int, flags uintptr) (int, syscall.Errno) {
+// call is io_uring_enter; a limit above 0 bounds its wait. It is raw, so the scheduler does not know that
+// the thread may block: the runner keeps the rules that this asks for.
+func (r *ring) call(submit, wait int, flags uintptr, limit time.Duration) (int, syscall.Errno) {
+	if limit > 0 && wait > 0 {
+		return r.callWithin(submit, wait, flags, limit)
+	}
 	n, _, errno := syscall.RawSyscall6(sysEnter, r.enterFD, uintptr(submit), uintptr(wait), flags|r.enter, 0, 0)
 	return int(n), errno
+}
+
+// try has the kernel carry out one sqe, alone in the ring, and returns its result.
+func (r *ring) try(s sqe) (int32, error) {
+	*r.next() = s
+	r.publish()
+	left := 1
+	for range 1000 {
+		n, errno := r.call(left, 1, enterGetEvents|enterSQWakeup, 0)
+		if errno != 0 && !transient(errno) {
+			return 0, enterError(errno)
+		}
+		if errno == 0 {
+			left = max(left-n, 0)
+		}
+		if atomic.LoadUint32(r.cqTail) != r.head {
+			res := r.cqes[r.head&r.cqMask].res
+			r.head++
+			atomic.StoreUint32(r.cqHead, r.head)
+			return res, nil
+		}
+	}
+	return 0, fmt.Errorf("io_uring_enter: operation %d did not complete", s.opcode)
 }
 
 // next is the sqe that the next push publishes.

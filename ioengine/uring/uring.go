@@ -3,19 +3,29 @@
 //
 // It speaks to the kernel by raw system calls, asks what the kernel can instead of looking at its
 // version, and uses registered buffers, files and ring where it may; what is in use is in its Info.
+// What it does for each operation:
+//
+//	read, write    IORING_OP_READ_FIXED, IORING_OP_WRITE_FIXED; READ and WRITE without registered buffers
+//	durable write  the same with RWF_DSYNC
+//	trim           of a block device: IORING_OP_URING_CMD with BLOCK_URING_CMD_DISCARD (6.12); before that
+//	               by package blocking. Of a file: IORING_OP_FALLOCATE, which punches a hole
+//	zeroing trim   IORING_OP_FALLOCATE with FALLOC_FL_ZERO_RANGE, for devices and files
+//	sync           IORING_OP_FSYNC
+//
+// FALLOCATE and FSYNC are always carried out by the kernel's worker threads (io-wq): asynchronous, but
+// no more at once than the kernel has workers for (4 per CPU and ring), and for one file of most file
+// systems only one. A polled ring (IOPOLL) takes reads and writes only: all else goes to package blocking.
 package uring
 
 import (
 	"errors"
 	"fmt"
 	"runtime"
-	"sync/atomic"
 	"syscall"
-	"time"
 	"unsafe"
 
 	"blkstorm/ioengine"
-	"blkstorm/op"
+	"blkstorm/ioengine/blocking"
 )
 
 // Name is the engine's name in flags and results.
@@ -27,6 +37,9 @@ type Options struct {
 	SQPoll bool
 	// IOPoll polls the device for completions; it needs polling queues.
 	IOPoll bool
+
+	// bare is for tests: the ring of a kernel that has nothing beyond 5.6.
+	bare bool
 }
 
 // Driver makes the driver with these options.
@@ -41,7 +54,7 @@ func Driver(o Options) ioengine.Driver {
 type engine struct {
 	ring     *ring
 	slots    []ioengine.IO
-	files    []int
+	targets  []blocking.Target
 	sqpoll   bool
 	inflight int
 	info     ioengine.Info
@@ -50,17 +63,24 @@ type engine struct {
 	// Registered buffers: the region begins at base and is cut into registered buffers of chunk
 	// bytes; chunk 0 means that there are none.
 	base, chunk uintptr
+
+	offload
+	mixed bool // there was an I/O other than a read or write: completions are looked at
 }
 
 func open(c ioengine.Config, o Options) (ioengine.Engine, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
 	}
+	targets, err := blocking.Targets(c.Files)
+	if err != nil {
+		return nil, err
+	}
 	r, err := newRing(len(c.Slots), o)
 	if err != nil {
 		return nil, err
 	}
-	e := &engine{ring: r, slots: c.Slots, files: c.Files, sqpoll: o.SQPoll, info: ioengine.Info{Name: Name}}
+	e := &engine{ring: r, slots: c.Slots, targets: targets, sqpoll: o.SQPoll, info: ioengine.Info{Name: Name}}
 	for _, f := range flagNames {
 		if r.flags&f.flag != 0 {
 			e.info.Features = append(e.info.Features, f.name)
@@ -70,8 +90,11 @@ func open(c ioengine.Config, o Options) (ioengine.Engine, error) {
 		return nil, errors.Join(err, r.close())
 	}
 	e.optional("registered buffers", e.registerBuffers(&c))
-	e.optional("registered files", e.registerFiles())
+	e.optional("registered files", e.registerFiles(c.Files))
 	e.optional("registered ring", r.registerSelf())
+	if err := e.arrange(&c); err != nil {
+		return nil, errors.Join(err, r.close())
+	}
 	return e, nil
 }
 
@@ -112,9 +135,9 @@ func (e *engine) registerBuffers(c *ioengine.Config) error {
 	return nil
 }
 
-func (e *engine) registerFiles() error {
-	fds := make([]int32, len(e.files))
-	for i, fd := range e.files {
+func (e *engine) registerFiles(files []int) error {
+	fds := make([]int32, len(files))
+	for i, fd := range files {
 		fds[i] = int32(fd)
 	}
 	if _, err := e.ring.register(registerFiles, uintptr(unsafe.Pointer(&fds[0])), len(fds)); err != nil {
@@ -125,121 +148,6 @@ func (e *engine) registerFiles() error {
 }
 
 func (e *engine) Info() ioengine.Info { return e.info }
-
-// Cycle is one io_uring_enter: submit all, wait, and take what is there.
-func (e *engine) Cycle(submit []uint32, wait int, _ time.Duration, done []ioengine.Completion) (submitted, completed int, err error) {
-	for _, slot := range submit {
-		e.fill(e.ring.next(), slot)
-	}
-	if len(submit) > 0 {
-		e.ring.publish()
-	}
-	submitted, err = e.enter(len(submit), wait)
-	e.inflight += submitted
-	completed = e.take(done)
-	e.inflight -= completed
-	return submitted, completed, err
-}
-
-// fill writes a slot's I/O into an sqe. Entries are reused in any order, so every field that is ever
-// set is set each time.
-func (e *engine) fill(s *sqe, slot uint32) {
-	io := &e.slots[slot]
-	addr := uintptr(unsafe.Pointer(unsafe.SliceData(io.Buf)))
-	write := io.Op == op.Write
-	s.opcode, s.bufIndex = opRead, 0
-	if write {
-		s.opcode = opWrite
-	}
-	if e.chunk != 0 {
-		s.opcode = opReadFixed
-		if write {
-			s.opcode = opWriteFixed
-		}
-		if n := addr - e.base; n >= e.chunk {
-			s.bufIndex = uint16(n / e.chunk)
-		}
-	}
-	if e.fixedFiles {
-		s.flags, s.fd = sqeFixedFile, io.File
-	} else {
-		s.flags, s.fd = 0, int32(e.files[io.File])
-	}
-	s.off = uint64(io.Offset)
-	s.addr = uint64(addr)
-	s.length = uint32(len(io.Buf))
-	s.userData = uint64(slot)
-}
-
-// enter submits n published sqes and waits. The answer is how many the kernel has taken; a signal may
-// end the wait early, also after a successful submit (Go's preemption signals do): the caller looks
-// at the completions that are there, and comes again.
-func (e *engine) enter(n, wait int) (int, error) {
-	if e.sqpoll {
-		return e.enterPolled(n, wait)
-	}
-	taken, errno := e.ring.call(n, wait, enterGetEvents)
-	if errno == 0 {
-		if taken < n {
-			e.ring.withdraw() // no memory for more requests just now
-		}
-		return taken, nil
-	}
-	if n > 0 {
-		e.ring.withdraw()
-	}
-	switch errno {
-	case syscall.EINTR:
-		return 0, nil
-	case syscall.EAGAIN, syscall.EBUSY:
-		// The kernel is out of requests, or its completion queue is full: let some complete first.
-		if e.inflight > 0 {
-			if _, errno = e.ring.call(0, 1, enterGetEvents); errno != 0 && !transient(errno) {
-				return 0, enterError(errno)
-			}
-		}
-		return 0, nil
-	}
-	return 0, enterError(errno)
-}
-
-// enterPolled waits only: the kernel's thread has seen the published entries, or is woken to.
-func (e *engine) enterPolled(n, wait int) (int, error) {
-	flags := uintptr(enterGetEvents)
-	// The store of the tail and this load must not change places (both are sequentially consistent
-	// in Go), or a thread that goes to sleep just now is missed.
-	if atomic.LoadUint32(e.ring.sqFlags)&sqNeedWakeup != 0 {
-		flags |= enterSQWakeup
-	}
-	if _, errno := e.ring.call(n, wait, flags); errno != 0 && !transient(errno) {
-		return n, enterError(errno)
-	}
-	return n, nil
-}
-
-func transient(errno syscall.Errno) bool {
-	return errno == syscall.EINTR || errno == syscall.EAGAIN || errno == syscall.EBUSY
-}
-
-func enterError(errno syscall.Errno) error {
-	return fmt.Errorf("io_uring_enter: %w%s", errno, setupAdvice(errno))
-}
-
-// take copies the completions that are there.
-func (e *engine) take(done []ioengine.Completion) int {
-	r := e.ring
-	tail := atomic.LoadUint32(r.cqTail)
-	n := 0
-	for ; r.head != tail && n < len(done); n++ {
-		c := &r.cqes[r.head&r.cqMask]
-		done[n] = ioengine.Completion{Slot: uint32(c.userData), Res: c.res}
-		r.head++
-	}
-	if n > 0 {
-		atomic.StoreUint32(r.cqHead, r.head)
-	}
-	return n
-}
 
 func (e *engine) Close() error { return e.ring.close() }
 
@@ -259,16 +167,6 @@ func tryOut(o Options) error {
 	if o.IOPoll {
 		return nil // a NOP cannot be polled for
 	}
-	*r.next() = sqe{opcode: opNop}
-	r.publish()
-	for range 1000 {
-		_, errno := r.call(1, 1, enterGetEvents|enterSQWakeup)
-		if errno != 0 && !transient(errno) {
-			return enterError(errno)
-		}
-		if atomic.LoadUint32(r.cqTail) != 0 {
-			return nil
-		}
-	}
-	return errors.New("io_uring_enter: a NOP did not complete")
+	_, err = r.try(sqe{opcode: opNop})
+	return err
 }

@@ -1,0 +1,202 @@
+package runner
+
+import (
+	"math"
+	"sync/atomic"
+	"time"
+
+	"blkstorm/ioengine"
+	"blkstorm/op"
+	"blkstorm/plan"
+	"blkstorm/workload"
+)
+
+// pace is the open-loop schedule of one stream on one target. Its threads share it: whichever has a
+// free slot claims the next planned I/O, without a lock. A claim waits in its thread for its time,
+// together with the slot that it will use, so that no I/O waits for one thread while another could
+// issue it.
+type pace struct {
+	stream, target int
+	lanes          []lane
+	length         int64 // of an I/O, for what is counted and was never drawn
+}
+
+// lane is one schedule with its state. What was planned in the ramp and not issued by its end is
+// dropped there, so that the window begins without a burst: it has a state of its own.
+type lane struct {
+	schedule workload.Schedule
+	ramp     atomic.Int64
+	window   atomic.Int64
+}
+
+// newPace is nil for a stream that is not paced.
+func newPace(s *plan.Stream, stream, target int, seed uint64) *pace {
+	schedules := s.Pacing.Schedules(seed)
+	if schedules == nil {
+		return nil
+	}
+	p := &pace{stream: stream, target: target, lanes: make([]lane, len(schedules)), length: s.Workload.BlockSize}
+	for i := range schedules {
+		p.lanes[i].schedule = schedules[i]
+		first := schedules[i].First(p.length)
+		p.lanes[i].ramp.Store(first)
+		p.lanes[i].window.Store(first)
+	}
+	return p
+}
+
+// claim is an I/O that a thread is to issue at its planned time.
+type claim struct {
+	request workload.Request
+	planned int64 // on the run's clock
+	held    bool
+}
+
+// paced is what a thread keeps for a paced stream.
+type paced struct {
+	pace    *pace
+	ready   []workload.Request // per lane: drawn and not yet claimed
+	drawn   []bool
+	claim   claim
+	planned []int64 // per slot
+	offered [op.Count]uint64
+	late    [op.Count]uint64
+	missed  [op.Count]uint64 // prepared, and not taken by the engine before the window closed
+	oldest  int64            // planned time of the first of them
+}
+
+func newPaced(p *pace) *paced {
+	return &paced{pace: p, oldest: math.MaxInt64, ready: make([]workload.Request, len(p.lanes)), drawn: make([]bool, len(p.lanes))}
+}
+
+// lateAfter is how long after its planned time an I/O may be submitted before it counts as late.
+const lateAfter = int64(1e6)
+
+// next makes sure that the thread holds a claim; false means that nothing more is planned before end,
+// the window's end.
+func (p *paced) next(gen *workload.Generator, s *schedule, now, end int64) bool {
+	if p.claim.held && p.claim.planned < s.window && now >= s.window {
+		p.claim.held = false // planned in the ramp, and missed there
+	}
+	for !p.claim.held {
+		i, state, planned := p.pace.earliest(s.start, false)
+		limit, ramp := s.window, true
+		if now >= s.window || planned >= s.window {
+			i, state, planned = p.pace.earliest(s.window, true)
+			limit, ramp = end, false
+		}
+		if planned >= limit {
+			return false
+		}
+		request := p.draw(gen, i)
+		if request.Op == op.Sync {
+			// It belongs to the writes before it and has no place in the schedule.
+			p.take(i, now)
+			return true
+		}
+		lane := &p.pace.lanes[i]
+		at := &lane.window
+		if ramp {
+			at = &lane.ramp
+		}
+		if at.CompareAndSwap(state, lane.schedule.Next(state, request.Length)) {
+			p.take(i, planned)
+		}
+	}
+	return true
+}
+
+// earliest is the lane whose next I/O is planned first.
+func (p *pace) earliest(base int64, window bool) (index int, state, planned int64) {
+	for i := range p.lanes {
+		at := p.lanes[i].ramp.Load()
+		if window {
+			at = p.lanes[i].window.Load()
+		}
+		if t := base + p.lanes[i].schedule.Planned(at); i == 0 || t < planned {
+			index, state, planned = i, at, t
+		}
+	}
+	return index, state, planned
+}
+
+// draw gives the I/O that the thread will issue next for a lane.
+func (p *paced) draw(gen *workload.Generator, i int) *workload.Request {
+	if !p.drawn[i] {
+		if o, single := p.pace.lanes[i].schedule.Op(); single {
+			gen.NextOf(&p.ready[i], o)
+		} else {
+			gen.Next(&p.ready[i])
+		}
+		p.drawn[i] = true
+	}
+	return &p.ready[i]
+}
+
+func (p *paced) take(i int, planned int64) {
+	p.drawn[i] = false
+	p.claim = claim{request: p.ready[i], planned: planned, held: true}
+}
+
+// issued counts what the kernel has taken of the I/Os planned in the window.
+func (p *paced) issued(o op.Op, slot uint32, submitted, window int64) {
+	if o == op.Sync || p.planned[slot] < window {
+		return
+	}
+	p.offered[o]++
+	if submitted-p.planned[slot] > lateAfter {
+		p.late[o]++
+	}
+}
+
+// drop counts what was prepared and is not issued any more, since the window has closed.
+func (p *paced) drop(pending []uint32, slots []ioengine.IO) {
+	for _, slot := range pending {
+		p.miss(slots[slot].Op, p.planned[slot])
+	}
+}
+
+func (p *paced) miss(o op.Op, planned int64) {
+	if o == op.Sync {
+		return
+	}
+	p.missed[o]++
+	p.oldest = min(p.oldest, planned)
+}
+
+// settle adds what threads and schedule owe at the window's end to the cell's statistics. No thread
+// of the pace runs any more.
+func (p *pace) settle(cell *Cell, threads []*thread, s *schedule, end int64) {
+	oldest := int64(math.MaxInt64)
+	for _, th := range threads {
+		t := th.paced
+		if t == nil || t.pace != p {
+			continue
+		}
+		if c := &t.claim; c.held && c.planned >= s.window && c.planned < end {
+			t.miss(c.request.Op, c.planned)
+		}
+		for o := range cell.Ops {
+			cell.Ops[o].Offered += t.offered[o]
+			cell.Ops[o].Late += t.late[o]
+			cell.Ops[o].Missed += t.missed[o]
+		}
+		oldest = min(oldest, t.oldest)
+	}
+	for i := range p.lanes {
+		lane := &p.lanes[i]
+		n, first := lane.schedule.Due(lane.window.Load(), end-s.window, p.length)
+		if n == 0 {
+			continue
+		}
+		oldest = min(oldest, s.window+first)
+		if o, single := lane.schedule.Op(); single {
+			cell.Ops[o].Missed += n
+		} else {
+			cell.Undrawn += n
+		}
+	}
+	if oldest < end {
+		cell.Backlog = time.Duration(end - oldest)
+	}
+}

@@ -1,0 +1,141 @@
+package runner
+
+import (
+	"time"
+
+	"blkstorm/ioengine"
+	"blkstorm/op"
+	"blkstorm/workload"
+)
+
+// refill prepares an I/O in every free slot that may be used at time now: all of them in a closed loop,
+// as many as are due in an open one. When slots stay free, resume says when to come again.
+func (th *thread) refill(now int64) {
+	th.resume = 0
+	switch {
+	case th.paced != nil:
+		th.refillPaced(now)
+	case th.thinking.every > 0:
+		th.refillThinking(now)
+	case th.gate != nil:
+		th.refillShare(now)
+	default:
+		th.issueNext(len(th.free))
+	}
+	if th.left == 0 {
+		th.stopping = true
+	}
+}
+
+// issueNext prepares the next n I/Os of the generator.
+func (th *thread) issueNext(n int) {
+	var request workload.Request
+	for ; n > 0 && th.left != 0; n-- {
+		th.gen.Next(&request)
+		th.prepareSlot(&request)
+	}
+}
+
+// prepareSlot puts an I/O into a free slot and returns the slot.
+func (th *thread) prepareSlot(request *workload.Request) uint32 {
+	n := len(th.free) - 1
+	slot := th.free[n]
+	th.free = th.free[:n]
+	io := &th.slots[slot]
+	io.Op, io.Offset, io.Length = request.Op, request.Offset, request.Length
+	if request.Op == op.Write {
+		io.Buf = th.buffers[slot].write[:request.Length]
+		if th.data != nil {
+			th.data.Fill(io.Buf, request.Offset)
+		}
+	} else {
+		io.Buf = th.buffers[slot].read[:request.Length]
+	}
+	th.pending = append(th.pending, slot)
+	if th.left > 0 {
+		th.left--
+	}
+	return slot
+}
+
+// refillPaced issues what is planned up to now, however late.
+func (th *thread) refillPaced(now int64) {
+	p, run := th.paced, th.run
+	for len(th.free) > 0 && th.left != 0 {
+		if !p.next(th.gen, &run.schedule, now, run.deadline.Load()) {
+			th.resume = run.deadline.Load()
+			return
+		}
+		if p.claim.planned > now {
+			th.resume = p.claim.planned
+			return
+		}
+		p.planned[th.prepareSlot(&p.claim.request)] = p.claim.planned
+		p.claim.held = false
+	}
+}
+
+// thinking is a thread's think time.
+type thinking struct {
+	every, left int64
+	pause       int64 // ns
+	until       int64
+}
+
+func newThinking(t *workload.Think) thinking {
+	return thinking{every: t.Every, left: t.Every, pause: int64(t.Pause)}
+}
+
+// refillThinking issues until it is time to think, waits for all of it, and thinks.
+func (th *thread) refillThinking(now int64) {
+	t := &th.thinking
+	if t.left == 0 {
+		if th.inflight > 0 || len(th.pending) > 0 {
+			return
+		}
+		if t.until == 0 {
+			t.until = now + t.pause
+		}
+		if now < t.until {
+			th.resume = t.until
+			return
+		}
+		t.left, t.until = t.every, 0
+	}
+	n := min(int64(len(th.free)), t.left)
+	t.left -= n
+	th.issueNext(int(n))
+}
+
+// refillShare issues what the stream's share allows.
+func (th *thread) refillShare(now int64) {
+	n := th.gate.allow(th.stream, len(th.free))
+	if n < len(th.free) {
+		th.resume = now + gateNap
+	}
+	th.issueNext(n)
+}
+
+// restSlice is the longest rest at once, so that a stop is seen soon.
+const restSlice = int64(50 * time.Millisecond)
+
+// rest waits with nothing in flight until there is something to issue. Meanwhile control may take the
+// thread's data, as in the engine.
+func (th *thread) rest() {
+	clock := th.run.clock
+	now := clock.now()
+	until := min(max(th.resume, now), th.run.deadline.Load(), now+restSlice)
+	turn := th.state.Load()&^stateMask + (stateMask + 1)
+	th.state.Store(turn | stateInEngine)
+	if until > now {
+		ioengine.Sleep(time.Duration(until - now))
+	}
+	if !th.state.CompareAndSwap(turn|stateInEngine, turn|stateRunning) {
+		th.regain(turn)
+	}
+	preemptPoint(0)
+	woken := clock.now()
+	th.health.gap(woken - max(until, now))
+	th.heard = woken // nothing is asked of the device
+	th.reap(woken, nil)
+}
