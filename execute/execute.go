@@ -146,6 +146,8 @@ func (s *Session) runPoint(ctx context.Context, doc *result.Doc, folder *result.
 		}
 	}
 	cfg := s.config(p)
+	// Each point has offsets of its own: what one has read lies in the device's cache for the next.
+	cfg.Seed = (cfg.Seed + uint64(len(doc.Points))) & plan.MaxSeed
 	cfg.Rows = func(row *runner.Row) {
 		in := b.Row(row)
 		if folder != nil {
@@ -163,7 +165,7 @@ func (s *Session) runPoint(ctx context.Context, doc *result.Doc, folder *result.
 	if err != nil {
 		return err
 	}
-	point, err := b.Finish(res, s.plan.Seed)
+	point, err := b.Finish(res, cfg.Seed)
 	if err != nil {
 		return err
 	}

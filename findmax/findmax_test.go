@@ -223,7 +223,7 @@ func TestJudge(t *testing.T) {
 	}{
 		"at the limit":      {func(*Step) {}, ""},
 		"over":              {func(s *Step) { s.Value++ }, "p99 1ms is over the limit"},
-		"faults":            {func(s *Step) { s.Faults = 1 }, "1 I/Os failed"},
+		"faults":            {func(s *Step) { s.Faults = 1 }, "1 I/Os failed or fell short"},
 		"in flight":         {func(s *Step) { s.IOs -= 90 }, ""},
 		"behind":            {func(s *Step) { s.IOs -= 110 }, "only 98.9 % of the rate was reached"},
 		"few missed":        {func(s *Step) { s.Missed = 12 }, ""},

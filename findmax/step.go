@@ -19,12 +19,26 @@ type Step struct {
 	Faults     uint64 // failed or short I/Os
 	Window     time.Duration
 
-	OK  bool
-	Why string // why not
+	OK      bool
+	Verdict Verdict
+	Why     string // why not, for people
 
 	over  bool // over the limit
 	short bool // of the rate
 }
+
+// Verdict is a step's outcome as a code.
+type Verdict string
+
+// The verdicts.
+const (
+	Good           Verdict = "good"
+	OverLimit      Verdict = "over_limit"
+	RateNotReached Verdict = "rate_not_reached"
+	TooFew         Verdict = "too_few" // I/Os to judge by
+	Faulty         Verdict = "faults"
+	ClosedLoop     Verdict = "closed_loop" // no rate to keep to
+)
 
 // What a step must keep to, beside the limit. A device that is overloaded by a share e falls behind by
 // that share of its window, so the window shows it by what it did not do, long before the response
@@ -43,9 +57,9 @@ const (
 
 // judge says whether a step passes, and if not, why.
 func (s *Search) judge(step *Step) {
-	step.OK, step.Why = false, ""
+	step.OK, step.Verdict, step.Why = false, ClosedLoop, ""
 	if step.Kind == Ceiling {
-		return // a closed loop has no rate to keep to
+		return
 	}
 	limit := s.cfg.Limit
 	planned := step.planned()
@@ -58,22 +72,25 @@ func (s *Search) judge(step *Step) {
 	if n := len(s.steps); s.repeated && s.steps[n-1].near(limit) {
 		mean = (s.steps[n-1].Value + step.Value) / 2
 	}
+	fail := func(v Verdict, format string, args ...any) {
+		step.Verdict, step.Why = v, fmt.Sprintf(format, args...)
+	}
 	switch {
 	case step.Faults > 0:
-		step.Why = fmt.Sprintf("%d I/Os failed", step.Faults)
+		fail(Faulty, "%d I/Os failed or fell short", step.Faults)
 	case step.over:
-		step.Why = fmt.Sprintf("%s %v is over the limit", limit.Name(), shown(step.Value))
+		fail(OverLimit, "%s %v is over the limit", limit.Name(), shown(step.Value))
 	case mean > limit.Under:
 		step.over = true
-		step.Why = fmt.Sprintf("%s %v of the two tries is over the limit", limit.Name(), shown(mean))
+		fail(OverLimit, "%s %v, the mean of two tries, is over the limit", limit.Name(), shown(mean))
 	case missed:
-		step.Why = fmt.Sprintf("%.2f %% of the I/Os were not submitted in the window", 100*float64(step.Missed)/planned)
+		fail(RateNotReached, "%.2f %% of the I/Os were not submitted in the window", 100*float64(step.Missed)/planned)
 	case step.short:
-		step.Why = fmt.Sprintf("only %.1f %% of the rate was reached", 100*step.share())
+		fail(RateNotReached, "only %.1f %% of the rate was reached", 100*step.share())
 	case float64(step.IOs) < limit.MinIOs():
-		step.Why = fmt.Sprintf("%d I/Os are too few to judge %s by", step.IOs, limit.Name())
+		fail(TooFew, "%d I/Os are too few to judge %s by", step.IOs, limit.Name())
 	default:
-		step.OK = true
+		step.OK, step.Verdict = true, Good
 	}
 }
 
