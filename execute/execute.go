@@ -64,6 +64,7 @@ type Session struct {
 	host    host.Facts
 	clock   host.Clock
 	started time.Time
+	fills   uint64
 	notes   []verdict.Warning
 	// promised is the room that new files take, by file system.
 	promised map[unix.Fsid]int64
@@ -146,8 +147,7 @@ func (s *Session) runPoint(ctx context.Context, doc *result.Doc, folder *result.
 		}
 	}
 	cfg := s.config(p)
-	// Each point has offsets of its own: what one has read lies in the device's cache for the next.
-	cfg.Seed = (cfg.Seed + uint64(len(doc.Points))) & plan.MaxSeed
+	cfg.Run = uint64(len(doc.Points))
 	cfg.Rows = func(row *runner.Row) {
 		in := b.Row(row)
 		if folder != nil {
@@ -165,7 +165,7 @@ func (s *Session) runPoint(ctx context.Context, doc *result.Doc, folder *result.
 	if err != nil {
 		return err
 	}
-	point, err := b.Finish(res, cfg.Seed)
+	point, err := b.Finish(res, s.plan.Seed)
 	if err != nil {
 		return err
 	}

@@ -181,7 +181,7 @@ func (s *Session) fillRange(ctx context.Context, t *target, offset, length, bloc
 		Targets:  []int{0}, Threads: 1, IODepth: 4, OnePass: true,
 	}}}
 	res, _, _, err := runBest(ctx, &runner.Config{
-		Point: point, CompleteMin: 1, Pin: runner.PinNone, Seed: s.plan.Seed, Grace: s.plan.Grace.D(),
+		Point: point, CompleteMin: 1, Pin: runner.PinNone, Seed: s.plan.Seed, Run: s.nextFill(), Grace: s.plan.Grace.D(),
 		Rows: s.fillProgress(t, length),
 		Targets: []runner.Target{{
 			Path: t.facts.Path, SizeBytes: t.plan.CreateBytes,
@@ -202,6 +202,16 @@ func (s *Session) fillRange(ctx context.Context, t *target, offset, length, bloc
 		return ErrInterrupted
 	}
 	return nil
+}
+
+// firstFill is far above the number of a point.
+const firstFill = 1 << 32
+
+// nextFill numbers the runs that fill files apart from the points, so that the points of a plan are the
+// same whether its files exist or not.
+func (s *Session) nextFill() uint64 {
+	s.fills++
+	return firstFill + s.fills
 }
 
 // fillProgress logs now and then how far the file is.

@@ -12,11 +12,12 @@ import (
 // confirmed it.
 func (d *Doc) textFindMax(b *strings.Builder) {
 	f := d.FindMax
+	limit := strings.Replace(f.Limit, "=", " within ", 1)
 	b.WriteString("\n")
 	if f.FoundIOPS == nil {
-		wrap(b, "", "  ", fmt.Sprintf("no capacity with %s (%s arrivals): %s", f.Limit, f.Arrival, f.Why), textWidth)
+		wrap(b, "", "  ", fmt.Sprintf("no capacity with %s (%s arrivals): %s", limit, f.Arrival, f.Why), textWidth)
 	} else {
-		text := fmt.Sprintf("capacity %s IOPS with %s (%s arrivals), confirmed over %s s", number(*f.FoundIOPS, 0), f.Limit, f.Arrival, trimmed(d.Points[*f.FoundPoint].WindowS))
+		text := fmt.Sprintf("capacity %s IOPS with %s (%s arrivals), confirmed over %s s", number(*f.FoundIOPS, 0), limit, f.Arrival, trimmed(d.Points[*f.FoundPoint].WindowS))
 		if f.ReachedCeiling {
 			text += "; the device gives no more than that, whatever the limit"
 		}
@@ -66,7 +67,8 @@ func (d *Doc) textCurve(b *strings.Builder) {
 
 	rows := make([]figure, 0, len(steps))
 	names, verdicts := []string{"", ""}, []string{"", ""}
-	asked, achieved, missed := column{head: "asked", unit: "IOPS"}, column{head: "achieved", unit: "IOPS"}, column{head: "missed"}
+	missed := []string{"missed", ""}
+	asked, achieved := column{head: "asked", unit: "IOPS"}, column{head: "achieved", unit: "IOPS"}
 	for _, s := range steps {
 		stat := d.Points[s.Point].Total
 		rows = append(rows, figure{"", stat})
@@ -76,9 +78,8 @@ func (d *Doc) textCurve(b *strings.Builder) {
 			asked.values[len(asked.values)-1] = math.NaN()
 		}
 		achieved.values = append(achieved.values, s.Achieved)
-		missed.values = append(missed.values, 0)
-		if stat.OpenLoop != nil {
-			missed.values[len(missed.values)-1] = float64(stat.Missed)
+		if missed = append(missed, "-"); stat.OpenLoop != nil {
+			missed[len(missed)-1] = commas(stat.Missed)
 		}
 	}
 	unit, scale := latencyUnit(rows, FromPlan)
@@ -93,7 +94,7 @@ func (d *Doc) textCurve(b *strings.Builder) {
 		}
 		grid = append(grid, c.cells())
 	}
-	grid = append(grid, missed.cells())
+	grid = append(grid, missed)
 	t := table{left: 2}
 	for i := range names {
 		row := make([]string, len(grid))

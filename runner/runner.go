@@ -40,12 +40,15 @@ type Descriptor interface {
 
 // Config is what a point is run with.
 type Config struct {
-	Point           *plan.Point
-	Targets         []Target
-	Driver          *ioengine.Driver
-	CompleteMin     int
-	Pin             string
-	Seed            uint64
+	Point       *plan.Point
+	Targets     []Target
+	Driver      *ioengine.Driver
+	CompleteMin int
+	Pin         string
+	Seed        uint64
+	// Run tells runs with the same Seed apart, so that none repeats the offsets and the data of
+	// another; the content of duplicates is the same in all of them.
+	Run             uint64
 	ContinueOnError bool
 	// Grace is how long after the point's end a device may keep I/Os before they are given up and
 	// reported as stuck; 0 means DefaultGrace.

@@ -21,7 +21,9 @@ func (th *thread) prepare(s *plan.Stream, number int, pace *pace) error {
 		return err
 	}
 	if s.Workload.Writes() {
-		th.data = workload.NewData(seed, number, target.SizeBytes)
+		if th.data, err = workload.NewData(&s.Workload, th.run.cfg.Seed, seed, number, target.SizeBytes); err != nil {
+			return err
+		}
 	}
 	th.left = -1
 	if s.OnePass {
@@ -38,7 +40,11 @@ func (th *thread) prepare(s *plan.Stream, number int, pace *pace) error {
 
 // seed is that of a stream on a target: each has its own, so that no two threads of a point walk alike.
 func (r *run) seed(stream, target int) uint64 {
-	return workload.Mix(r.cfg.Seed) + uint64(stream)<<32 + uint64(target)
+	seed := r.cfg.Seed
+	if r.cfg.Run != 0 {
+		seed ^= workload.Mix(r.cfg.Run)
+	}
+	return workload.Mix(seed) + uint64(stream)<<32 + uint64(target)
 }
 
 // mayRest says whether the thread ever waits for a time rather than for the device.

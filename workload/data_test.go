@@ -10,7 +10,7 @@ import (
 
 // An outside compressor finds nothing, neither within a write nor across many of them.
 func TestDataIsIncompressible(t *testing.T) {
-	d := NewData(42, 0, 1<<40)
+	d := dataOf(t, Spec{}, 42, 0, 1<<40)
 	var all, packed bytes.Buffer
 	buf := make([]byte, 4096)
 	for i := range 512 {
@@ -36,7 +36,7 @@ func TestDataIsIncompressible(t *testing.T) {
 func TestDataHasNoDuplicates(t *testing.T) {
 	seen := map[[512]byte]bool{}
 	for thread := range 4 {
-		d := NewData(42, thread, 1<<40)
+		d := dataOf(t, Spec{}, 42, thread, 1<<40)
 		buf := make([]byte, 8192)
 		for i := range 500 {
 			d.Fill(buf, int64(i+1000)*8192)
@@ -53,7 +53,7 @@ func TestDataHasNoDuplicates(t *testing.T) {
 
 // Every bit of the words is set in half of the draws: 5 sigma of a fair coin.
 func TestDataBitsAreFair(t *testing.T) {
-	d := NewData(1, 0, 1<<40)
+	d := dataOf(t, Spec{}, 1, 0, 1<<40)
 	buf := make([]byte, 1<<20)
 	d.Fill(buf, 1<<30)
 	n := len(buf) / 8
@@ -74,7 +74,7 @@ func TestDataBitsAreFair(t *testing.T) {
 // Where headers lie, every byte is from 0x80 to 0xbf; elsewhere bytes are free.
 func TestDataIsDisarmedWhereHeadersLie(t *testing.T) {
 	const size = 1<<30 + 512
-	d := NewData(9, 0, size)
+	d := dataOf(t, Spec{}, 9, 0, size)
 	buf := make([]byte, 64<<10)
 	for _, c := range []struct {
 		offset   int64
@@ -105,11 +105,12 @@ func TestDataIsDisarmedWhereHeadersLie(t *testing.T) {
 	}
 }
 
-func BenchmarkFill4k(b *testing.B) {
-	d := NewData(1, 0, 1<<40)
-	buf := make([]byte, 4096)
-	b.SetBytes(4096)
-	for b.Loop() {
-		d.Fill(buf, 1<<30)
+// dataOf is the data of thread number thread of a run whose seed is 42.
+func dataOf(tb testing.TB, s Spec, seed uint64, thread int, size int64) *Data {
+	tb.Helper()
+	d, err := NewData(&s, 42, seed, thread, size)
+	if err != nil {
+		tb.Fatal(err)
 	}
+	return d
 }

@@ -37,6 +37,8 @@ type Spec struct {
 	Stride     int64    `json:"stride,omitzero"`      // from the start of one I/O to that of the next; 0: they touch
 	Backward   bool     `json:"backward,omitzero"`
 	SeqStreams int      `json:"seq_streams,omitzero"` // sequential streams per target; 0: one per thread
+
+	Data DataSpec `json:"data,omitzero"` // what writes hold
 }
 
 // shape is what a name after --rw means.
@@ -81,6 +83,9 @@ func (s *Spec) Validate() error {
 	}
 	if n := s.WorkingSet.Bytes; n%grain != 0 {
 		return fmt.Errorf("--working-set %s is not a multiple of %s %s", unit.Size(n), what, unit.Size(grain))
+	}
+	if err := s.Data.validate(); err != nil {
+		return err
 	}
 	return s.checkOffsets()
 }

@@ -249,7 +249,7 @@ func TestValidate(t *testing.T) {
 
 func TestGeneratorAllocatesNothing(t *testing.T) {
 	g := gen(t, Spec{RW: "randrw", BlockSize: 4096, ReadPct: 70}, 1<<40, 1, 0, 1)
-	d := NewData(1, 0, 1<<40)
+	d := dataOf(t, Spec{}, 1, 0, 1<<40)
 	buf := make([]byte, 4096)
 	var r Request
 	if n := testing.AllocsPerRun(1000, func() { g.Next(&r); d.Fill(buf, 0); d.Fill(buf, 1<<30) }); n != 0 {

@@ -26,7 +26,6 @@ func (l *findFlags) add(f *pflag.FlagSet) {
 	l.cfg.Probe, l.cfg.Confirm, l.resolution = findmax.DefaultProbe, findmax.DefaultConfirm, 100*findmax.DefaultResolution
 	f.Var(textFlag{&l.cfg.Limit, "METRIC=TIME"}, "limit", "what response times must stay within, as in p99=1ms, mean=500us or max=10ms")
 	f.Float64Var(&l.cfg.Start, "start", 0, "first rate, in `IOPS` over all targets (default: an eighth of what a closed loop gives)")
-	f.Lookup("start").DefValue = ""
 	f.Float64Var(&l.resolution, "resolution", l.resolution, "how near a rate that is too high must be to the result, in `PERCENT` of it")
 	f.Var(timeFlag{&l.cfg.Probe}, "probe", "length of a step; longer, up to ten times, at rates that give too few I/Os to judge by")
 	f.Var(timeFlag{&l.cfg.Confirm}, "confirm", "length of the step that confirms the result")

@@ -70,6 +70,7 @@ func (l *loadFlags) addStream(f *pflag.FlagSet) {
 	f.BoolVar(&l.workload.Backward, "backward", false, "sequential: from the end of the range to its start")
 	f.IntVar(&l.workload.SeqStreams, "seq-streams", 0, "`N` sequential streams per target, a multiple of the threads (default: one per thread)")
 	f.Lookup("seq-streams").DefValue = ""
+	l.addData(f)
 	f.IntVar(&l.threads, "threads", 1, "`T`, threads per target")
 	f.IntVar(&l.iodepth, "iodepth", 1, "`Q`, I/Os that each thread keeps in flight")
 	l.addPacing(f)

@@ -143,8 +143,8 @@ func (p *process) wait(status int) *process {
 		if err != nil && !errors.As(err, &exit) {
 			p.t.Fatal(err)
 		}
-	case <-time.After(time.Minute):
-		p.t.Fatalf("%v: still running after a minute", p.cmd.Args)
+	case <-time.After(2 * time.Minute):
+		p.t.Fatalf("%v: still running after two minutes", p.cmd.Args)
 	}
 	if got := p.cmd.ProcessState.ExitCode(); got != status {
 		p.t.Fatalf("%v: exit status %d, want %d\n%s%s", p.cmd.Args, got, status, p.stderr.String(), p.stdout.String())
