@@ -82,6 +82,30 @@ func TestGuideHasEveryWarning(t *testing.T) {
 	}
 }
 
+// Every option of find-max that is not one of run, or has another default there, is in its page.
+func TestFindMaxPageHasItsOptions(t *testing.T) {
+	a := &app{}
+	text := docs(t, "docs/find-max.md")
+	run := a.runCommand().Flags()
+	hidden := 0
+	a.findMaxCommand().Flags().VisitAll(func(f *pflag.Flag) {
+		other := run.Lookup(f.Name)
+		row := regexp.MustCompile("(?m)^\\| `--" + f.Name + "[ `].*$").FindString(text)
+		switch {
+		case f.Hidden:
+			if hidden++; !strings.Contains(text, "`--"+f.Name+"`") {
+				t.Errorf("the page does not say that --%s has no place", f.Name)
+			}
+		case other != nil && other.DefValue == f.DefValue:
+		case row == "" || f.DefValue != "" && f.DefValue != "0" && !strings.Contains(row, "`"+f.DefValue+"`"):
+			t.Errorf("no row for --%s with its default %s: %q", f.Name, f.DefValue, row)
+		}
+	})
+	if hidden != len(ownRate) {
+		t.Errorf("%d options are hidden, want %v", hidden, ownRate)
+	}
+}
+
 // Every option is in the README and in the guide, with its default.
 func TestGuideHasEveryOption(t *testing.T) {
 	a := &app{}

@@ -113,9 +113,21 @@ func newFinder(cfg findmax.Config, p *plan.Plan) (*finder, error) {
 	if f.arrival == "" {
 		f.arrival = workload.ArrivalFixed
 	}
+	// The first step may have no rate yet: what is wrong with the pacing is found before anything is run.
+	point.Streams = slices.Clone(point.Streams)
+	pace(&point.Streams[0], 1000, f.arrival)
+	if err := p.Check(); err != nil {
+		return nil, err
+	}
 	_, first := f.next()
 	*point = *first
 	return f, nil
+}
+
+// outlook says what a dry run of the first step leaves open.
+func (f *finder) outlook() string {
+	return fmt.Sprintf("this is the first step of a search: most take 15 to 20 of %v or more and end with one of %v; none has more than %d",
+		f.cfg.Probe, f.cfg.Confirm, findmax.MaxSteps)
 }
 
 // attach hooks the finder into a run, before what is hooked in already.

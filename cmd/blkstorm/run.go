@@ -101,7 +101,11 @@ func (a *app) runPlan(ctx context.Context, p *plan.Plan, out *outputFlags, find 
 		Version: version, Percentiles: percentiles, Dir: out.dir, KeepRows: out.format == "json", Roots: a.roots,
 	}
 	if out.dryRun {
-		return a.dryRun(p, opts, out.format)
+		err := a.dryRun(p, opts, out.format)
+		if find != nil && out.format == "text" && err == nil {
+			_, err = fmt.Fprintln(a.stdout, find.outlook())
+		}
+		return err
 	}
 	run := (*execute.Session).Run
 	show := newProgress(a.stderr, out.quiet)
