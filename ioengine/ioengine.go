@@ -26,16 +26,13 @@ type IO struct {
 }
 
 // Flags say what kind of write, trim or sync an I/O is.
-type Flags uint8
+type Flags = op.Flags
 
+// The flags, as engines name them.
 const (
-	// Durable is a write that completes when it is on stable storage (RWF_DSYNC; force unit access
-	// where the device has it).
-	Durable Flags = 1 << iota
-	// Zeroes is a trim that must read back as zeros (write zeroes), not only a discard.
-	Zeroes
-	// DataOnly is a sync that leaves out metadata that is not needed to read the data (fdatasync).
-	DataOnly
+	Durable  = op.Durable
+	Zeroes   = op.Zeroes
+	DataOnly = op.DataOnly
 )
 
 // Completion is one finished I/O.

@@ -20,5 +20,18 @@ var All = [Count]Op{Read, Write, Trim, Sync}
 
 var names = [Count]string{"read", "write", "trim", "sync"}
 
+// Flags say what kind of write, trim or sync an I/O is.
+type Flags uint8
+
+const (
+	// Durable is a write that completes when it is on stable storage (RWF_DSYNC; force unit access
+	// where the device has it).
+	Durable Flags = 1 << iota
+	// Zeroes is a trim that must read back as zeros (write zeroes), not only a discard.
+	Zeroes
+	// DataOnly is a sync that leaves out metadata that is not needed to read the data (fdatasync).
+	DataOnly
+)
+
 // String is the direction's name in results: "read", "write", "trim" or "sync".
 func (o Op) String() string { return names[o] }

@@ -116,14 +116,15 @@ func (s *Stream) check(p *Plan) error {
 	if err := s.Pacing.Validate(&s.Workload); err != nil {
 		return err
 	}
-	switch buffers := int64(s.Threads) * int64(s.IODepth) * s.Workload.BlockSize * int64(len(s.Targets)); {
+	buffers := int64(s.Threads) * int64(s.IODepth) * s.Workload.BlockSize * int64(len(s.Targets))
+	switch {
 	case s.Threads < 1 || s.Threads > MaxThreads:
 		return fmt.Errorf("--threads %d: must be from 1 to %d", s.Threads, MaxThreads)
 	case s.IODepth < 1 || s.IODepth > MaxIODepth:
 		return fmt.Errorf("--iodepth %d: must be from 1 to %d", s.IODepth, MaxIODepth)
 	case p.CompleteMin < 1 || p.CompleteMin > s.IODepth:
 		return fmt.Errorf("--complete-min %d: must be from 1 to the queue depth, %d", p.CompleteMin, s.IODepth)
-	case buffers > maxBufferBytes:
+	case buffers > maxBufferBytes && s.BuffersPerSlot() > 0:
 		return fmt.Errorf("threads x iodepth x bs x targets = %s of buffers: over the limit of %s; lower one of them",
 			unit.Size(buffers), unit.Size(maxBufferBytes))
 	case s.OnePass && !s.Workload.Passes():
@@ -162,7 +163,11 @@ func (s *Stream) checkOn(f *device.Facts, direct bool) error {
 	if f.SizeBytes == 0 {
 		return errors.New("it is empty (0 bytes): there is nothing to read or write; a file can be made with --size instead")
 	}
-	if unitBytes, what := transferUnit(f, direct); unitBytes > 1 {
+	if err := checkTrims(w, f); err != nil {
+		return err
+	}
+	blocks := direct || w.Trims() && f.Kind != device.KindFile // a device trims whole logical blocks, whatever lies between
+	if unitBytes, what := transferUnit(f, blocks); unitBytes > 1 {
 		for _, l := range w.Lengths() {
 			if l.Bytes%unitBytes != 0 {
 				return fmt.Errorf("%s %s: must be a multiple of %d, the target's %s", l.Option, unit.Size(l.Bytes), unitBytes, what)
@@ -180,12 +185,22 @@ func (s *Stream) checkOn(f *device.Facts, direct bool) error {
 	return err
 }
 
+// checkTrims says why a device cannot trim. Files can where their file system can punch holes; that is
+// found out by the first trim.
+func checkTrims(w *workload.Spec, f *device.Facts) error {
+	if !w.Trims() || w.TrimWith == workload.WriteZeroes || f.Kind == device.KindFile || f.Queue.DiscardMaxBytes > 0 {
+		return nil
+	}
+	return fmt.Errorf("--rw %s: the device takes no discards (queue/discard_max_bytes is 0); --trim-with %s zeroes blocks on every device",
+		w.RW, workload.WriteZeroes)
+}
+
 // transferUnit is what lengths and offsets on the target must be multiples of, and its name: the
 // logical block of a device, the direct I/O alignment of a file (statx, Linux 6.1), or, where the
 // kernel does not say, the logical block of the disk beneath it; 1 through the page cache.
-func transferUnit(f *device.Facts, direct bool) (int64, string) {
+func transferUnit(f *device.Facts, blocks bool) (int64, string) {
 	switch {
-	case !direct:
+	case !blocks:
 		return 1, "" // the page cache takes any length
 	case f.Kind != device.KindFile:
 		return int64(f.LogicalBlockBytes), "logical block size"

@@ -29,6 +29,10 @@ func TestCheckTakesWhatIsRight(t *testing.T) {
 		"one pass of coverage": func(p *Plan) {
 			p.firstStream().OnePass, p.firstStream().Workload.RW, p.firstStream().Workload.Coverage = true, "randwrite", true
 		},
+		"terabytes of trims": func(p *Plan) {
+			s := p.firstStream()
+			s.Threads, s.IODepth, s.Workload.BlockSize, s.Workload.RW = 1024, 4096, 1<<30, "randtrim"
+		},
 		"both of the targets": func(p *Plan) { p.firstStream().Targets = []int{0, 1} },
 	} {
 		p := valid()
@@ -107,20 +111,31 @@ func TestCheckTarget(t *testing.T) {
 		"zones": {disk(1<<30, 512), func(p *Plan) {
 			p.firstStream().Workload.Distribution, _ = workload.ParseDistribution("zoned_abs:60/1g:40/1g")
 		}, "--random-distribution zoned_abs:60/1g:40/1g: zone 2 ends at 2g"},
-		"one block":                {disk(8192, 512), bs(8192), ""},
-		"4Kn, 8k":                  {disk(1<<30, 4096), bs(8192), ""},
-		"4Kn, 512":                 {disk(1<<30, 4096), bs(512), "/dev/a: --bs 512: must be a multiple of 4096, the target's logical block size"},
-		"4Kn, buffered, 512":       {disk(1<<30, 4096), func(p *Plan) { bs(512)(p); p.Direct = false }, ""},
-		"4Kn, offset":              {disk(1<<30, 4096), func(p *Plan) { p.firstStream().Workload.Offset = unit.Share{Bytes: 512} }, "--offset 512: must be a multiple of 4096"},
-		"empty":                    {disk(0, 512), bs(512), "/dev/a: it is empty (0 bytes)"},
-		"smaller than a block":     {disk(4096, 512), bs(8192), "range of 4k is smaller than one block of --bs 8k"},
-		"offset at the end":        {disk(8192, 512), func(p *Plan) { p.firstStream().Workload.Offset = unit.Share{Bytes: 8192} }, "--offset 8k: the target ends at 8k"},
-		"size over the end":        {disk(8192, 512), func(p *Plan) { p.firstStream().Workload.Size = unit.Share{Bytes: 16384} }, "--size 16k at offset 0: the target ends at 8k"},
-		"slices":                   {disk(8192, 512), func(p *Plan) { p.firstStream().Workload.RW = "write" }, "cut into slices for 2 threads"},
-		"file, statx":              {file(1<<20, 4096, 512), bs(512), "/f: --bs 512: must be a multiple of 4096, the target's direct I/O alignment"},
-		"file, no statx":           {file(1<<20, 0, 4096), bs(512), "--bs 512: must be a multiple of 4096, the target's underlying logical block size"},
-		"file, nothing known":      {file(1<<20, 0, 0), bs(100), ""},
-		"file, buffered":           {file(1<<20, 4096, 4096), func(p *Plan) { bs(100)(p); p.Direct = false }, ""},
+		"one block":            {disk(8192, 512), bs(8192), ""},
+		"4Kn, 8k":              {disk(1<<30, 4096), bs(8192), ""},
+		"4Kn, 512":             {disk(1<<30, 4096), bs(512), "/dev/a: --bs 512: must be a multiple of 4096, the target's logical block size"},
+		"4Kn, buffered, 512":   {disk(1<<30, 4096), func(p *Plan) { bs(512)(p); p.Direct = false }, ""},
+		"4Kn, offset":          {disk(1<<30, 4096), func(p *Plan) { p.firstStream().Workload.Offset = unit.Share{Bytes: 512} }, "--offset 512: must be a multiple of 4096"},
+		"empty":                {disk(0, 512), bs(512), "/dev/a: it is empty (0 bytes)"},
+		"smaller than a block": {disk(4096, 512), bs(8192), "range of 4k is smaller than one block of --bs 8k"},
+		"offset at the end":    {disk(8192, 512), func(p *Plan) { p.firstStream().Workload.Offset = unit.Share{Bytes: 8192} }, "--offset 8k: the target ends at 8k"},
+		"size over the end":    {disk(8192, 512), func(p *Plan) { p.firstStream().Workload.Size = unit.Share{Bytes: 16384} }, "--size 16k at offset 0: the target ends at 8k"},
+		"slices":               {disk(8192, 512), func(p *Plan) { p.firstStream().Workload.RW = "write" }, "cut into slices for 2 threads"},
+		"file, statx":          {file(1<<20, 4096, 512), bs(512), "/f: --bs 512: must be a multiple of 4096, the target's direct I/O alignment"},
+		"file, no statx":       {file(1<<20, 0, 4096), bs(512), "--bs 512: must be a multiple of 4096, the target's underlying logical block size"},
+		"file, nothing known":  {file(1<<20, 0, 0), bs(100), ""},
+		"file, buffered":       {file(1<<20, 4096, 4096), func(p *Plan) { bs(100)(p); p.Direct = false }, ""},
+		"trim": {device.Facts{Path: "/dev/a", SizeBytes: 1 << 30, LogicalBlockBytes: 512, Queue: device.Queue{DiscardMaxBytes: 1 << 20}},
+			func(p *Plan) { p.firstStream().Workload.RW = "trim" }, ""},
+		"trim, no discard": {disk(1<<30, 512), func(p *Plan) { p.firstStream().Workload.RW = "randtrim" },
+			"/dev/a: --rw randtrim: the device takes no discards (queue/discard_max_bytes is 0); --trim-with write-zeroes"},
+		"trimwrite, no discard": {disk(1<<30, 512), func(p *Plan) { p.firstStream().Workload.RW = "trimwrite" }, "the device takes no discards"},
+		"zeroes, no discard": {disk(1<<30, 512), func(p *Plan) {
+			p.firstStream().Workload.RW, p.firstStream().Workload.TrimWith = "trim", workload.WriteZeroes
+		}, ""},
+		"holes in a file": {file(1<<20, 512, 512), func(p *Plan) { p.firstStream().Workload.RW = "trim" }, ""},
+		"buffered trims are of whole blocks, too": {device.Facts{Path: "/dev/a", SizeBytes: 1 << 30, LogicalBlockBytes: 512, Queue: device.Queue{DiscardMaxBytes: 1 << 20}},
+			func(p *Plan) { bs(100)(p); p.Direct, p.firstStream().Workload.RW = false, "trim" }, "--bs 100: must be a multiple of 512"},
 		"a target of no stream":    {disk(0, 512), func(p *Plan) { p.firstStream().Targets = []int{1} }, ""},
 		"a rest below a block":     {disk(10000, 512), bs(4096), ""},
 		"percentage below a block": {disk(8192, 512), func(p *Plan) { p.firstStream().Workload.WorkingSet = unit.Share{Percent: 1} }, "smaller than one block"},

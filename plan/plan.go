@@ -97,12 +97,15 @@ type Stream struct {
 func (s *Stream) Waits() bool { return s.Share > 0 || !s.Pacing.IsZero() }
 
 // BuffersPerSlot is how many buffers each I/O in flight needs: a mixed workload reads and writes through
-// different ones, since one that a read has filled must not be written elsewhere.
-func (s *Stream) BuffersPerSlot() int {
-	if s.Workload.Reads() && s.Workload.Writes() {
-		return 2
+// different ones, since one that a read has filled must not be written elsewhere; trims need none.
+func (s *Stream) BuffersPerSlot() (n int) {
+	if s.Workload.Reads() {
+		n++
 	}
-	return 1
+	if s.Workload.Writes() {
+		n++
+	}
+	return n
 }
 
 // Duration is a time that plans show as text ("1m30s").
@@ -130,12 +133,12 @@ func (p *Plan) Append(kind string, point *Point) {
 	last.Points = append(last.Points, *point)
 }
 
-// Writes says whether any stream writes to target i.
+// Writes says whether any stream changes what is on target i: whether it writes or trims there.
 func (p *Plan) Writes(i int) bool {
 	writes := false
 	p.eachStream(func(_ *Point, s *Stream) {
 		for _, t := range s.Targets {
-			writes = writes || t == i && s.Workload.Writes()
+			writes = writes || t == i && s.Workload.Changes()
 		}
 	})
 	return writes

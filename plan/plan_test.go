@@ -86,6 +86,21 @@ func TestWrites(t *testing.T) {
 	}
 }
 
+// A plan that trims destroys what is there, and needs no buffers for it.
+func TestTrimsAreWrites(t *testing.T) {
+	for rw, want := range map[string]struct {
+		writes  bool
+		buffers int
+	}{"read": {false, 1}, "write": {true, 1}, "randrw": {true, 2}, "trim": {true, 0}, "randtrim": {true, 0}, "trimwrite": {true, 1}} {
+		p := valid()
+		s := p.firstStream()
+		s.Workload.RW = rw
+		if p.Writes(0) != want.writes || s.BuffersPerSlot() != want.buffers {
+			t.Errorf("%s: writes %v, %d buffers a slot; want %+v", rw, p.Writes(0), s.BuffersPerSlot(), want)
+		}
+	}
+}
+
 func TestTime(t *testing.T) {
 	p := valid()
 	p.Phases = append(p.Phases, p.Phases[0])

@@ -161,10 +161,11 @@ func (b *Builder) threads(p *Point, res *runner.Result) {
 		if t.Stream == 0 {
 			p.IODepthEffective = min(p.IODepthEffective, t.Peak)
 		}
-		issued := Issued{Read: t.Issued[op.Read], Write: t.Issued[op.Write], Trim: t.Issued[op.Trim]}
+		issued := Issued{Read: t.Issued[op.Read], Write: t.Issued[op.Write], Trim: t.Issued[op.Trim], Sync: t.Issued[op.Sync]}
 		p.Issued.Read += issued.Read
 		p.Issued.Write += issued.Write
 		p.Issued.Trim += issued.Trim
+		p.Issued.Sync += issued.Sync
 		p.Drained += t.Drained
 		thread := Thread{Thread: i, Stream: t.Stream, Target: t.Target, InFlight: t.Peak, Issued: issued}
 		if t.CPU >= 0 {

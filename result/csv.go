@@ -56,6 +56,7 @@ func csvHeader(percentiles []string) []string {
 func (d *Doc) csvRow(index int, p *Point, dir figure, percentiles []string) []string {
 	issued := map[string]string{
 		"total": count(p.Issued.Sum()), "read": count(p.Issued.Read), "write": count(p.Issued.Write), "trim": count(p.Issued.Trim),
+		"sync": count(p.Issued.Sync),
 	}
 	s := dir.stat
 	row := []string{

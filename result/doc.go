@@ -90,9 +90,10 @@ type Issued struct {
 	Read  uint64 `json:"read"`
 	Write uint64 `json:"write"`
 	Trim  uint64 `json:"trim"`
+	Sync  uint64 `json:"sync"`
 }
 
-// Sum is the count over all directions.
+// Sum is the count without syncs, as totals have it.
 func (i Issued) Sum() uint64 { return i.Read + i.Write + i.Trim }
 
 // Stat is one direction over the window.

@@ -269,6 +269,25 @@ func manyDoc(t testing.TB) *Doc {
 	return d
 }
 
+// trimsDoc trims and writes each block, and syncs now and then; one sync failed.
+func trimsDoc(t testing.TB) *Doc {
+	p := onePlan("trimwrite 64k fsync 100 1T/1Q", 0, 2*time.Second, stream("main", "trimwrite", 65536, 0, 1, 1, 0))
+	p.Targets = p.Targets[:1]
+	w := &p.Phases[0].Points[0].Streams[0].Workload
+	w.TrimWith, w.Fsync, w.Durable = workload.WriteZeroes, 100, true
+	d := newDoc(p, disk("sdx", 107374182400))
+	point := &p.Phases[0].Points[0]
+	s := newSource(point)
+	for i := range 2 {
+		s.row(i, time.Second, point, 1, []load{
+			{op: op.Write, n: 2000, bytes: 65536, middle: 250_000}, {op: op.Trim, n: 2000, bytes: 65536, middle: 90_000},
+			{op: op.Sync, n: 20, middle: 1_500_000, errors: uint64(i)},
+		})
+	}
+	s.build(t, d, point, s.result(point, 1), true)
+	return d
+}
+
 // emptyDoc completed no I/O: its engine broke in the ramp.
 func emptyDoc(t testing.TB) *Doc {
 	p := onePlan("randread 4k 1T/1Q", 10*time.Second, 60*time.Second, stream("main", "randread", 4096, 100, 1, 1, 0))

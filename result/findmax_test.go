@@ -65,7 +65,7 @@ func TestFindMaxText(t *testing.T) {
 	d := findMaxDoc(t)
 	golden(t, "findmax.txt", []byte(text(t, d)))
 	d.FindMax.ReachedCeiling = true
-	if got := text(t, d); !strings.Contains(got, "the device gives no more than that") {
+	if got := text(t, d); !strings.Contains(got, "gives no more than that") {
 		t.Errorf("the ceiling is not told:\n%s", got)
 	}
 	// Without a result there is no point to show, but what ended the search, and the curve.

@@ -37,6 +37,7 @@ func golden(t *testing.T, name string, got []byte) {
 
 var documents = map[string]func(testing.TB) *Doc{
 	"single": singleDoc, "mixed": mixedDoc, "broken": brokenDoc, "many": manyDoc, "empty": emptyDoc, "sweep": sweepDoc,
+	"trims": trimsDoc,
 }
 
 func TestGolden(t *testing.T) {

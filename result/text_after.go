@@ -36,6 +36,9 @@ func (p *Point) textIssued() string {
 		}
 		parts = append(parts, part)
 	}
+	if p.Issued.Sync > 0 {
+		parts = append(parts, plural(p.Issued.Sync, "sync"))
+	}
 	if len(parts) == 0 {
 		return "nothing"
 	}

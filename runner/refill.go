@@ -42,17 +42,20 @@ func (th *thread) prepareSlot(request *workload.Request) uint32 {
 	slot := th.free[n]
 	th.free = th.free[:n]
 	io := &th.slots[slot]
-	io.Op, io.Offset, io.Length = request.Op, request.Offset, request.Length
-	if request.Op == op.Write {
+	io.Op, io.Flags, io.Offset, io.Length = request.Op, request.Flags, request.Offset, request.Length
+	switch request.Op {
+	case op.Write:
 		io.Buf = th.buffers[slot].write[:request.Length]
 		if th.data != nil {
 			th.data.Fill(io.Buf, request.Offset)
 		}
-	} else {
+	case op.Read:
 		io.Buf = th.buffers[slot].read[:request.Length]
+	default:
+		io.Buf = nil // trims and syncs move no data
 	}
 	th.pending = append(th.pending, slot)
-	if th.left > 0 {
+	if th.left > 0 && request.Op != op.Sync {
 		th.left--
 	}
 	return slot

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"blkstorm/ioengine"
+	"blkstorm/op"
 	"blkstorm/plan"
 	"blkstorm/workload"
 )
@@ -27,7 +28,7 @@ func (th *thread) prepare(s *plan.Stream, number int, pace *pace) error {
 	}
 	th.left = -1
 	if s.OnePass {
-		th.left = th.gen.Blocks()
+		th.left = th.gen.Pass()
 	}
 	th.active, th.spare = newSlice(s), newSlice(s)
 	if pace != nil {
@@ -78,7 +79,7 @@ func (th *thread) open(driver *ioengine.Driver) (closeAll func(), err error) {
 	bytes, slots := th.run.needs(driver)
 	th.engine, err = driver.Open(ioengine.Config{
 		Files: []int{int(file.Fd())}, Slots: th.slots, Region: region.Bytes(), Stride: region.Stride(),
-		TotalBytes: bytes, TotalDepth: slots,
+		TotalBytes: bytes, TotalDepth: slots, Flags: stream.Workload.Flags(), Ops: issued(&stream.Workload),
 	})
 	if err != nil {
 		return nil, errorsWith(&ioengine.OpenError{Engine: driver.Name, Target: target.Path, Err: err}, file.Close, region.Free)
@@ -88,6 +89,14 @@ func (th *thread) open(driver *ioengine.Driver) (closeAll func(), err error) {
 		th.closed(region.Free())
 		th.closed(file.Close())
 	}, nil
+}
+
+// issued marks the directions that a workload issues.
+func issued(w *workload.Spec) (ops [op.Count]bool) {
+	for _, o := range op.All {
+		ops[o] = w.Issues(o)
+	}
+	return ops
 }
 
 // depthOf is the depth that a stream's threads reach with a driver.
@@ -123,10 +132,15 @@ func (th *thread) closed(err error) {
 	}
 }
 
-// mapBuffers makes the slots and their memory: one buffer each, two in a mixed workload.
+// mapBuffers makes the slots and their memory: one buffer each, two in a mixed workload. Trims need
+// none, and get a page, since engines expect a region.
 func (th *thread) mapBuffers(s *plan.Stream, depth int) (*ioengine.Region, error) {
 	perSlot := s.BuffersPerSlot()
-	region, err := ioengine.NewRegion(depth*perSlot, s.Workload.BlockSize)
+	count, size := depth*perSlot, s.Workload.BlockSize
+	if count == 0 {
+		count, size = 1, 1
+	}
+	region, err := ioengine.NewRegion(count, size)
 	if err != nil {
 		return nil, err
 	}
@@ -141,10 +155,12 @@ func (th *thread) mapBuffers(s *plan.Stream, depth int) (*ioengine.Region, error
 	th.done = make([]ioengine.Completion, depth)
 	th.wait = min(max(th.run.cfg.CompleteMin, 1), depth)
 	for i := range depth {
-		first := region.Buffer(i*perSlot, s.Workload.BlockSize)
-		th.buffers[i] = slotBuffers{read: first, write: first}
+		if perSlot > 0 {
+			first := region.Buffer(i*perSlot, size)
+			th.buffers[i] = slotBuffers{read: first, write: first}
+		}
 		if perSlot == 2 {
-			th.buffers[i].write = region.Buffer(i*perSlot+1, s.Workload.BlockSize)
+			th.buffers[i].write = region.Buffer(i*perSlot+1, size)
 		}
 		th.free = append(th.free, uint32(depth-1-i))
 	}

@@ -30,13 +30,12 @@ type counts struct {
 
 func newSlice(stream *plan.Stream) *slice {
 	s := &slice{}
-	w := &stream.Workload
-	for o, used := range [op.Count]bool{op.Read: w.Reads(), op.Write: w.Writes()} {
-		if !used {
+	for _, o := range op.All {
+		if !stream.Workload.Issues(o) {
 			continue
 		}
 		s.counts[o].latency = histogram.NewRecorder()
-		if stream.Pacing.Open() {
+		if stream.Pacing.Open() && o != op.Sync {
 			s.counts[o].response = histogram.NewRecorder()
 		}
 	}

@@ -38,7 +38,7 @@ type thread struct {
 	buffers []slotBuffers
 	gen     *workload.Generator
 	data    *workload.Data
-	left    int64 // I/Os to issue before the thread ends by itself, or -1
+	left    int64 // I/Os, syncs apart, to issue before the thread ends by itself, or -1
 
 	// The hot loop's own data.
 	starts   []int64 // per slot: stamp before the submit call

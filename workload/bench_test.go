@@ -16,10 +16,14 @@ func shapesOfLoad(tb testing.TB) map[string]Spec {
 		"split":       {RW: "randrw", BlockSizeSplit: splits(tb, "4k/10:64k/50:32k/40")},
 		"split of 64": {RW: "randread", BlockSizeSplit: splits(tb, many)},
 		"range":       {RW: "randread", BlockSizeRange: SizeRanges{Read: SizeRange{4096, 65536}}},
-		"all":         {RW: "randrw", BlockSizeSplit: splits(tb, "4k/60:64k/40"), Distribution: distribution(tb, "zipf:1.2")},
+		"trim":        {RW: "trim"}, "randtrim": {RW: "randtrim", TrimWith: WriteZeroes}, "trimwrite": {RW: "trimwrite"},
+		"randtrimwrite": {RW: "randtrimwrite", Fsync: 8}, "fsync": {RW: "randrw", Fsync: 1},
+		"zones per direction": {RW: "randrw", Distribution: distribution(tb, "zoned:60/10:40/90,10/10:90/90")},
+		"all":                 {RW: "randrw", BlockSizeSplit: splits(tb, "4k/60:64k/40"), Distribution: distribution(tb, "zipf:1.2")},
 	}
 	for _, text := range []string{
 		"zipf:0.01", "zipf:0.9", "zipf:1", "zipf:1.005", "zipf:1.2", "zipf:5", "pareto:0.2", "normal:10",
+		"zipf:1.2:0.3", "pareto:0.2:0.3", "normal:10:0.3",
 		"zoned:60/10:30/20:10/70", "hotband:90/10/1000",
 	} {
 		list[text] = Spec{RW: "randread", Distribution: distribution(tb, text)}
@@ -39,6 +43,10 @@ func TestGeneratorsAllocateNothing(t *testing.T) {
 		var r Request
 		if n := testing.AllocsPerRun(1000, func() { g.Next(&r) }); n != 0 {
 			t.Errorf("%s: %g allocations per I/O", name, n)
+		}
+		o := s.drawing()[0]
+		if n := testing.AllocsPerRun(1000, func() { g.NextOf(&r, o) }); n != 0 {
+			t.Errorf("%s: %g allocations per I/O of a direction", name, n)
 		}
 	}
 }

@@ -41,16 +41,21 @@ type Zone struct {
 
 // Distribution says how random offsets are spread. The hot blocks of zipf, pareto and normal lie
 // scattered over the range, in the same places for all threads that share it; other places with
-// another seed. Zones lie in order from the range's start.
+// another seed. With a centre they lie together around it, and go on at the range's other end where
+// they would pass one. Zones lie in order from the range's start.
 type Distribution struct {
-	Kind  string  // one of Kinds; empty is uniform
-	Param float64 // θ, h, or σ
-	Zones []Zone  // of hotband, one: the band
-	Every int64   // hotband: after how many I/Os of a thread the band moves on by its own width
+	Kind   string   // one of Kinds; empty is uniform
+	Param  float64  // θ, h, or σ
+	Centre *float64 // of zipf, pareto and normal: 0 is the range's start, 1 its end; nil: scattered
+	Zones  []Zone   // of all directions, or of reads; of hotband, one: the band
+	Write  []Zone   // zones of writes, when they have their own
+	Trim   []Zone   // zones of trims; without them, they have those of writes
+	Every  int64    // hotband: after how many I/Os of a thread the band moves on by its own width
 }
 
-// ParseDistribution reads "uniform", "zipf:1.2", "pareto:0.2", "normal:10", "zoned:60/10:30/20:10/70",
-// "zoned_abs:60/1g:40/9g" or "hotband:90/10/100000".
+// ParseDistribution reads "uniform", "zipf:1.2", "pareto:0.2", "normal:10", the last three also with a
+// centre as in "zipf:1.2:0.25", "zoned:60/10:30/20:10/70", "zoned_abs:60/1g:40/9g", these two also as
+// READ,WRITE,TRIM, or "hotband:90/10/100000".
 func ParseDistribution(text string) (Distribution, error) {
 	kind, rest, given := strings.Cut(strings.TrimSpace(text), ":")
 	d := Distribution{Kind: kind}
@@ -64,13 +69,10 @@ func ParseDistribution(text string) (Distribution, error) {
 	case Zipf, Pareto, Normal:
 		d.Param = params[kind].preset
 		if given {
-			d.Param, err = strconv.ParseFloat(rest, 64)
-			if err != nil {
-				err = fmt.Errorf("%q is not a number", rest)
-			}
+			err = d.parseParams(rest)
 		}
 	case Zoned, ZonedAbs:
-		d.Zones, err = parseZones(rest, kind == ZonedAbs)
+		err = d.parseZones(rest)
 	case HotBand:
 		d.Zones, d.Every, err = parseBand(rest)
 	default:
@@ -83,6 +85,37 @@ func ParseDistribution(text string) (Distribution, error) {
 		return Distribution{}, err
 	}
 	return d, nil
+}
+
+// parseParams reads "1.2", or with a centre "1.2:0.25".
+func (d *Distribution) parseParams(text string) (err error) {
+	param, centre, given := strings.Cut(text, ":")
+	if d.Param, err = strconv.ParseFloat(param, 64); err != nil {
+		return fmt.Errorf("%q is not a number", param)
+	}
+	if !given {
+		return nil
+	}
+	at, err := strconv.ParseFloat(centre, 64)
+	if err != nil {
+		return fmt.Errorf("centre %q is not a number", centre)
+	}
+	d.Centre = &at
+	return nil
+}
+
+// parseZones reads the zones of all directions, or READ,WRITE,TRIM.
+func (d *Distribution) parseZones(text string) error {
+	list, err := perDirection(text, "list of zones")
+	if err != nil {
+		return err
+	}
+	for i, to := range []*[]Zone{&d.Zones, &d.Write, &d.Trim}[:len(list)] {
+		if *to, err = parseZones(list[i], d.Kind == ZonedAbs); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func parseZones(text string, absolute bool) ([]Zone, error) {
@@ -154,9 +187,17 @@ func (d *Distribution) check() error {
 		if limit := params[d.Kind]; !(d.Param >= limit.min && d.Param <= limit.max) {
 			return fmt.Errorf("the parameter of %s, %g, must be from %g to %g", d.Kind, d.Param, limit.min, limit.max)
 		}
+		if d.Centre != nil && !(*d.Centre >= 0 && *d.Centre <= 1) {
+			return fmt.Errorf("the centre of %s, %g, must be from 0, the range's start, to 1, its end", d.Kind, *d.Centre)
+		}
 		return nil
 	case Zoned, ZonedAbs:
-		return d.checkZones()
+		for _, zones := range d.zones() {
+			if err := d.checkZones(zones); err != nil {
+				return err
+			}
+		}
+		return nil
 	case HotBand:
 		if len(d.Zones) != 1 {
 			return fmt.Errorf("hotband has one band, not %d", len(d.Zones))
@@ -175,20 +216,20 @@ func (d *Distribution) check() error {
 	return fmt.Errorf("unknown distribution %q; known are %s", d.Kind, strings.Join(Kinds, ", "))
 }
 
-func (d *Distribution) checkZones() error {
-	if len(d.Zones) == 0 || len(d.Zones) > MaxParts {
-		return fmt.Errorf("has %d zones; 1 to %d are possible", len(d.Zones), MaxParts)
+func (d *Distribution) checkZones(zones []Zone) error {
+	if len(zones) == 0 || len(zones) > MaxParts {
+		return fmt.Errorf("has %d zones; 1 to %d are possible", len(zones), MaxParts)
 	}
 	var share, space unit.Percent
 	var total int64
-	for i, z := range d.Zones {
+	for i, z := range zones {
 		if z.Share < 0 || z.Share > unit.Whole || z.Space < 0 || z.Space > unit.Whole || z.Bytes < 0 {
 			return fmt.Errorf("zone %d: shares must be from 0 to 100 %%", i+1)
 		}
 		if d.Kind == Zoned && z.Space == 0 && z.Share > 0 {
 			return fmt.Errorf("zone %d: %s %% of the I/O, and no space for it", i+1, z.Share)
 		}
-		if d.Kind == ZonedAbs && z.Bytes == 0 && i != len(d.Zones)-1 {
+		if d.Kind == ZonedAbs && z.Bytes == 0 && i != len(zones)-1 {
 			return fmt.Errorf("zone %d: only the last zone can take the rest of the range; give the size of this one", i+1)
 		}
 		if z.Bytes > math.MaxInt64-total {
@@ -205,6 +246,24 @@ func (d *Distribution) checkZones() error {
 	return nil
 }
 
+// zones lists the zones of reads, writes and trims as far as they differ.
+func (d *Distribution) zones() [][]Zone {
+	list := [][]Zone{d.Zones, d.Write, d.Trim}
+	if len(d.Write) == 0 {
+		list[1] = d.Zones
+	}
+	if len(d.Trim) > 0 {
+		return list
+	}
+	if len(d.Write) > 0 {
+		return list[:2]
+	}
+	return list[:1]
+}
+
+// apart says whether directions have zones of their own, rather than share one deck.
+func (d *Distribution) apart() bool { return len(d.zones()) > 1 }
+
 // IsZero says that nothing but a uniform spread is asked for.
 func (d Distribution) IsZero() bool { return d.Kind == "" || d.Kind == Uniform }
 
@@ -215,23 +274,35 @@ func (d Distribution) String() string {
 	case "", Uniform:
 		return Uniform
 	case Zipf, Pareto, Normal:
-		return d.Kind + ":" + strconv.FormatFloat(d.Param, 'g', -1, 64)
+		text := d.Kind + ":" + strconv.FormatFloat(d.Param, 'g', -1, 64)
+		if d.Centre != nil {
+			text += ":" + strconv.FormatFloat(*d.Centre, 'g', -1, 64)
+		}
+		return text
 	case HotBand:
 		for _, z := range d.Zones {
 			parts = append(parts, fmt.Sprintf("%s/%s/%d", z.Share, z.Space, d.Every))
 		}
 	default:
-		for _, z := range d.Zones {
-			space := z.Space.String()
-			if d.Kind == ZonedAbs {
-				if space = ""; z.Bytes > 0 {
-					space = unit.Size(z.Bytes)
-				}
-			}
-			parts = append(parts, z.Share.String()+"/"+space)
+		for _, zones := range d.zones() {
+			parts = append(parts, d.zonesText(zones))
 		}
 	}
-	return d.Kind + ":" + strings.Join(parts, ":")
+	return d.Kind + ":" + strings.Join(parts, ",")
+}
+
+func (d *Distribution) zonesText(zones []Zone) string {
+	parts := make([]string, len(zones))
+	for i, z := range zones {
+		space := z.Space.String()
+		if d.Kind == ZonedAbs {
+			if space = ""; z.Bytes > 0 {
+				space = unit.Size(z.Bytes)
+			}
+		}
+		parts[i] = z.Share.String() + "/" + space
+	}
+	return strings.Join(parts, ":")
 }
 
 // MarshalText writes the distribution as plans hold it.

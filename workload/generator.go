@@ -14,8 +14,9 @@ const mixBlock = 100
 // Request is the next I/O to issue.
 type Request struct {
 	Offset int64
-	Length int64
+	Length int64 // 0 of a sync
 	Op     op.Op
+	Flags  op.Flags
 }
 
 // How a generator finds offsets.
@@ -35,15 +36,26 @@ type Generator struct {
 	mode   int
 	blocks int64
 
+	mixed     bool   // reads and writes, by the numbers that follow
+	only      op.Op  // else: the direction
 	readPct   uint64 // reads in each block of 100
 	blockLeft uint64 // I/Os left in the current block of 100
 	readsLeft uint64 // reads among them
 
+	pairs   bool // each block is trimmed and then written
+	half    bool // one has been trimmed and not yet written:
+	trimmed struct{ offset, length int64 }
+
+	flags  [op.Count]op.Flags
+	every  uint64 // writes after which a sync is due; 0: never
+	writes uint64 // since the last one
+	due    bool   // the next I/O is a sync
+
 	sizers [op.Count]*sizer
 
-	spread *spread // nil: uniform
-	cell   int64   // bytes of a cell of spread
-	snap   bool    // cells are smaller than some blocks: the block that covers the cell is meant
+	spreads [op.Count]*spread // nil: uniform
+	cell    int64             // bytes of a cell of a spread
+	snap    bool              // cells are smaller than some blocks: the block that covers the cell is meant
 
 	// A sequential mix has a position per direction, as fio's rw=rw has: the reads alone are
 	// sequential, and so are the writes.
@@ -59,13 +71,15 @@ func NewGenerator(s *Spec, r Range, seed uint64, thread, threads int) (*Generato
 	if err := s.Validate(); err != nil {
 		return nil, err
 	}
-	g := &Generator{start: r.Start, length: r.Length, blocks: r.Blocks, readPct: uint64(s.readPct())}
+	g := &Generator{start: r.Start, length: r.Length, blocks: r.Blocks}
 	g.rng.Seed(seed, Mix(seed^uint64(thread)))
-	for _, o := range s.directions() {
+	g.layKinds(s)
+	for i, o := range s.drawing() {
+		if first := s.drawing()[0]; i > 0 && !s.apart() {
+			g.sizers[o] = g.sizers[first] // one deck for all
+			continue
+		}
 		g.sizers[o] = newSizer(s, o, r.Length)
-	}
-	if s.Reads() && s.Writes() && !s.apart() {
-		g.sizers[op.Write] = g.sizers[op.Read] // one deck for both
 	}
 	switch {
 	case s.Coverage:
@@ -88,6 +102,18 @@ func NewGenerator(s *Spec, r Range, seed uint64, thread, threads int) (*Generato
 	return g, nil
 }
 
+// layKinds says which directions come in which order, and with which flags.
+func (g *Generator) layKinds(s *Spec) {
+	g.mixed, g.pairs, g.only = s.Reads() && s.Writes(), s.Pairs(), s.drawing()[0]
+	if g.mixed {
+		g.readPct = uint64(s.ReadPct)
+	}
+	g.every = uint64(max(s.Fsync, s.Fdatasync))
+	for _, o := range op.All {
+		g.flags[o] = s.flags(o)
+	}
+}
+
 func (g *Generator) cover(r Range, seed uint64, thread, threads int) error {
 	if r.Blocks < int64(threads) {
 		return fmt.Errorf("--coverage: the range of %d blocks has none for some of %d threads; lower --threads or --bs, or widen the range", r.Blocks, threads)
@@ -100,7 +126,7 @@ func (g *Generator) cover(r Range, seed uint64, thread, threads int) error {
 
 func (g *Generator) layWalks(s *Spec, r Range, thread, threads int) (err error) {
 	pcts := map[int]*deck{}
-	for _, o := range s.directions() {
+	for _, o := range s.drawing() {
 		if g.walks[o], err = newWalk(s, r, thread, threads, g.mode == byBoth); err != nil {
 			return err
 		}
@@ -125,24 +151,92 @@ func (g *Generator) laySpread(s *Spec, seed uint64) (err error) {
 		g.snap = !s.OneSize()
 		cells = uint64(g.length / g.cell)
 	}
-	g.spread, err = newSpread(&s.Distribution, cells, g.cell, seed)
-	return err
+	var shared *spread
+	for _, o := range s.drawing() {
+		if shared == nil || s.Distribution.apart() {
+			if shared, err = newSpread(&s.Distribution, o, cells, g.cell, seed); err != nil {
+				return err
+			}
+		}
+		g.spreads[o] = shared
+	}
+	return nil
 }
 
 // Blocks is the number of blocks that this generator uses: one pass of a sequential workload, or of
 // one with full coverage.
 func (g *Generator) Blocks() int64 { return g.blocks }
 
-// Next fills in the next I/O.
-func (g *Generator) Next(r *Request) { g.NextOf(r, g.direction()) }
+// Pass is the number of I/Os, syncs apart, in which a pass is done: one for each block, or two where
+// each is trimmed and then written.
+func (g *Generator) Pass() int64 {
+	if g.pairs {
+		return 2 * g.blocks
+	}
+	return g.blocks
+}
 
-// NextOf fills in the next I/O of one direction, for whoever decides on the mix himself.
+// Next fills in the next I/O: a sync when one is due, else one of the direction whose turn it is.
+func (g *Generator) Next(r *Request) {
+	if g.due {
+		g.sync(r)
+		return
+	}
+	g.fill(r, g.direction())
+}
+
+// NextOf fills in the next I/O of a direction, a read, write or trim that the workload issues: for
+// callers that choose the direction themselves. When a sync is due, that comes first, as with Next,
+// and r.Op tells. In a shape of pairs, a write goes to the block that was trimmed last, or, when that
+// is written already, to one of its own.
 func (g *Generator) NextOf(r *Request, o op.Op) {
+	if g.due {
+		g.sync(r)
+		return
+	}
+	g.fill(r, o)
+}
+
+func (g *Generator) sync(r *Request) {
+	*r = Request{Op: op.Sync, Flags: g.flags[op.Sync]}
+	g.due = false
+}
+
+func (g *Generator) fill(r *Request, o op.Op) {
+	r.Op, r.Flags = o, g.flags[o]
+	if g.pairs {
+		g.pair(r, o)
+	} else {
+		g.draw(r, o)
+	}
+	if g.every > 0 && o == op.Write {
+		if g.writes++; g.writes == g.every {
+			g.writes, g.due = 0, true
+		}
+	}
+}
+
+// pair trims a new block, or writes the one that was trimmed, as fio's trimwrite does.
+func (g *Generator) pair(r *Request, o op.Op) {
+	if o == op.Write && g.half {
+		r.Offset, r.Length = g.trimmed.offset, g.trimmed.length
+		g.half = false
+		return
+	}
+	g.draw(r, op.Trim)
+	if o == op.Trim {
+		g.trimmed.offset, g.trimmed.length = r.Offset, r.Length
+		g.half = true
+	}
+}
+
+// draw finds size and offset, by what holds for direction o.
+func (g *Generator) draw(r *Request, o op.Op) {
 	b := g.sizers[o].next(&g.rng)
-	r.Op, r.Length = o, b.size
+	r.Length = b.size
 	switch g.mode {
 	case byChance:
-		r.Offset = g.start + g.random(b)
+		r.Offset = g.start + g.random(o, b)
 	case byWalk:
 		w := &g.walks[o]
 		r.Offset = g.start + w.step(w.next(), b.size)
@@ -161,17 +255,18 @@ func (g *Generator) jumpOrStep(o op.Op, b *block) int64 {
 	if g.jumps[o].draw(&g.rng) != 0 {
 		return w.step(l, b.size)
 	}
-	at := g.random(b)
+	at := g.random(o, b)
 	w.jump(l, at, b.size)
 	return at
 }
 
 // random is an offset within the range.
-func (g *Generator) random(b *block) int64 {
-	if g.spread == nil {
+func (g *Generator) random(o op.Op, b *block) int64 {
+	spread := g.spreads[o]
+	if spread == nil {
 		return int64(below(&g.rng, b.count)) * b.align
 	}
-	at := int64(g.spread.next(&g.rng)) * g.cell
+	at := int64(spread.next(&g.rng)) * g.cell
 	if g.snap {
 		at -= at % b.align
 		at = min(at, int64(b.count-1)*b.align) // the last whole one covers a rest at the range's end
@@ -179,14 +274,14 @@ func (g *Generator) random(b *block) int64 {
 	return at
 }
 
-// direction draws without replacement from a block of 100 I/Os that holds exactly readPct reads
-// (selection sampling, as in deck).
+// direction is the one whose turn it is. That of a mix is drawn without replacement from a block of
+// 100 I/Os that holds exactly readPct reads (selection sampling, as in deck).
 func (g *Generator) direction() op.Op {
-	switch g.readPct {
-	case 100:
-		return op.Read
-	case 0:
-		return op.Write
+	if !g.mixed {
+		if g.half {
+			return op.Write
+		}
+		return g.only
 	}
 	if g.blockLeft == 0 {
 		g.blockLeft, g.readsLeft = mixBlock, g.readPct

@@ -1,7 +1,6 @@
 package workload
 
 import (
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -13,14 +12,15 @@ import (
 // MaxStreams is the most sequential streams on a target.
 const MaxStreams = 1 << 16
 
-// Percents is a share of both directions, or those of reads and of writes.
+// Percents is a share of all directions, or those of reads, of writes and of trims; without a third,
+// trims have that of writes.
 type Percents []int
 
-// ParsePercents reads "25", or READ,WRITE as in "0,25".
+// ParsePercents reads "25", or READ,WRITE,TRIM as in "0,25".
 func ParsePercents(text string) (p Percents, err error) {
-	parts := strings.Split(text, ",")
-	if len(parts) > 2 {
-		return nil, errors.New("takes one percentage, or READ,WRITE")
+	parts, err := perDirection(text, "percentage")
+	if err != nil {
+		return nil, err
 	}
 	for _, part := range parts {
 		n, err := strconv.Atoi(strings.TrimSpace(part))
@@ -56,10 +56,8 @@ func (p *Percents) UnmarshalText(text []byte) (err error) {
 // randomPct is the share of random offsets in a direction.
 func (s *Spec) randomPct(o op.Op) int {
 	switch {
-	case len(s.RandomPct) > 1 && o == op.Write:
-		return s.RandomPct[1]
 	case len(s.RandomPct) > 0:
-		return s.RandomPct[0]
+		return pick(o, s.RandomPct)
 	case shapes[s.RW].random:
 		return 100
 	}
@@ -73,7 +71,7 @@ func (s *Spec) Random() bool { return s.allRandom(100) }
 func (s *Spec) Sequential() bool { return s.allRandom(0) }
 
 func (s *Spec) allRandom(pct int) bool {
-	for _, o := range s.directions() {
+	for _, o := range s.drawing() {
 		if s.randomPct(o) != pct {
 			return false
 		}
@@ -88,8 +86,8 @@ func (s *Spec) Passes() bool {
 
 // checkOffsets says what is wrong with where I/O shall go.
 func (s *Spec) checkOffsets() error {
-	if len(s.RandomPct) > 2 {
-		return fmt.Errorf("--random-pct %s: takes one percentage, or READ,WRITE", s.RandomPct)
+	if len(s.RandomPct) > 3 {
+		return fmt.Errorf("--random-pct %s: takes one percentage, or READ,WRITE,TRIM", s.RandomPct)
 	}
 	for _, n := range s.RandomPct {
 		if n < 0 || n > 100 {
@@ -192,6 +190,7 @@ func (s *Spec) Label() string {
 	if s.SeqStreams > 0 {
 		parts = append(parts, fmt.Sprintf("%d streams", s.SeqStreams))
 	}
+	parts = append(parts, s.kinds()...)
 	for _, part := range []struct {
 		name  string
 		share unit.Share

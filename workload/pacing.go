@@ -279,7 +279,13 @@ func (p *Pacing) checkDirections(s *Spec) error {
 	if !r.PerDirection() {
 		return nil
 	}
-	for _, o := range s.directions() {
+	if s.Pairs() {
+		return fmt.Errorf("%s %s: --rw %s trims and writes in turns; give one rate for both", option, r, s.RW)
+	}
+	for _, o := range []op.Op{op.Read, op.Write, op.Trim} {
+		if !s.Issues(o) {
+			continue
+		}
 		if r.Each[o] == 0 {
 			return fmt.Errorf("%s %s: has no rate for the %ss of --rw %s", option, p.Rates(), o, s.RW)
 		}

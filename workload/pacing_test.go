@@ -50,6 +50,7 @@ func TestPacingRefuses(t *testing.T) {
 		"--arrival poisson: goes with":                {"read", Pacing{Arrival: ArrivalPoisson}},
 		"--rate-iops 5,: has no rate for the writes":  {"rw", Pacing{IOPS: Rates{Each: [op.Count]float64{5}}}},
 		"--rate-bytes 5,6: has a rate for writes":     {"read", Pacing{Bytes: Rates{Each: [op.Count]float64{5, 6}}}},
+		"give one rate for both":                      {"trimwrite", Pacing{IOPS: Rates{Each: [op.Count]float64{0, 5, 6}}}},
 		"which --rw write does not issue":             {"write", Pacing{IOPS: Rates{Each: [op.Count]float64{5, 6}}}},
 		"--rate-iops 5,6,7: has a rate for trims, wh": {"rw", Pacing{IOPS: Rates{Each: [op.Count]float64{5, 6, 7}}}},
 	} {

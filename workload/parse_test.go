@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"blkstorm/op"
 	"blkstorm/unit"
 )
 
@@ -14,6 +15,21 @@ func TestParseDistribution(t *testing.T) {
 		"zipf":                        "zipf:1.1",
 		"zipf:1.2":                    "zipf:1.2",
 		"zipf:1":                      "zipf:1",
+		"zipf:1.2:0.25":               "zipf:1.2:0.25",
+		"pareto:0.2:1":                "pareto:0.2:1",
+		"normal:10:0":                 "normal:10:0",
+		"zipf:1.2:1.01":               "! the centre of zipf, 1.01, must be from 0, the range's start, to 1",
+		"normal:10:-0.1":              "! the centre of normal, -0.1, must be from 0",
+		"pareto:0.2:NaN":              "! the centre of pareto, NaN, must be from 0",
+		"zipf:1.2:":                   `! centre "" is not a number`,
+		"zipf:1.2:0.5:1":              `! centre "0.5:1" is not a number`,
+		"hotband:90/10/5:0.5":         "! is not a whole number of I/Os",
+		"zoned:60/10:40/,50/50:/":     "zoned:60/10:40/90,50/50:50/50",
+		"zoned:1/1:/,2/2:/,3/3:/":     "zoned:1/1:99/99,2/2:98/98,3/3:97/97",
+		"zoned_abs:60/1g:/,50/2g:/":   "zoned_abs:60/1g:40/,50/2g:50/",
+		"zoned:1/1:/,2/2:/,3/3:/,4/4": "! takes one list of zones, or READ,WRITE,TRIM",
+		"zoned:60/10:40/,":            "! write the percentage of the I/O, a slash",
+		"zoned:60/10:40/,50/50:/49":   "! space: the shares sum to 99 %, not to 100",
 		"pareto":                      "pareto:0.2",
 		"normal":                      "normal:8.333333333333334",
 		"zoned:60/10:30/20:10/70":     "zoned:60/10:30/20:10/70",
@@ -60,12 +76,13 @@ func TestParseDistribution(t *testing.T) {
 
 // FuzzParsers: what is read is written so that it reads back as the same.
 func FuzzParsers(f *testing.F) {
-	for _, s := range []string{"4k/60:64k/40", "4k:8k,", ",4k", "4k-64k", "512:1k,1-2", "zipf:1.2", "zoned:50/5:30/15:20/", "zoned_abs:60/1g:/", "hotband:90/10/9", "0,25"} {
+	for _, s := range []string{"4k/60:64k/40", "4k:8k,", ",4k", "4k-64k", "512:1k,1-2", "zipf:1.2", "zoned:50/5:30/15:20/", "zoned_abs:60/1g:/", "hotband:90/10/9", "0,25", "1,2,3",
+		"4k,8k,16k", "1-2,3-4,5-6", "zipf:1.2:0.25", "zoned:1/1:/,2/2:/,3/3:/"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		if s, err := ParseSplits(text, 4096); err == nil {
-			back, err := ParseSplits(s.String(), 0)
+		if s, err := ParseSplits(text, each4k); err == nil {
+			back, err := ParseSplits(s.String(), [3]int64{})
 			// Sizes out of limits are left to Validate.
 			if err != nil || back.String() != s.String() {
 				t.Errorf("%q: %v, %v, %v", text, s, back, err)
@@ -102,9 +119,14 @@ func FuzzGenerator(f *testing.F) {
 	f.Add("rw", "", "4k-64k", "uniform", int64(0), int64(1<<17), "25,0", int64(1<<20), uint8(30), uint8(0x82))
 	f.Add("randread", "4k,512", "", "hotband:90/10/9", int64(8192), int64(0), "", int64(1<<20), uint8(100), uint8(3))
 	f.Add("randwrite", "", "", "", int64(0), int64(0), "", int64(1<<20), uint8(0), uint8(0x41))
+	f.Add("randtrimwrite", "4k,8k,64k", "", "normal:10:0.1", int64(0), int64(0), "", int64(1<<20), uint8(0), uint8(0x21))
+	f.Add("trim", "", "4k-8k,4k-8k,8k-64k", "zoned:1/1:/,2/2:/", int64(0), int64(0), "0,0,9", int64(1<<20), uint8(0), uint8(0x22))
 	f.Fuzz(func(t *testing.T, rw, split, sizes, spread string, align, stride int64, pct string, size int64, readPct, bits uint8) {
 		s := Spec{RW: rw, BlockSize: 4096, ReadPct: int(readPct), BlockAlign: align, Stride: stride, Backward: bits&0x80 != 0, Coverage: bits&0x40 != 0}
-		s.BlockSizeSplit, _ = ParseSplits(split, 4096)
+		if bits&0x20 != 0 && s.Writes() {
+			s.Fsync = int(bits&0x18) + 1
+		}
+		s.BlockSizeSplit, _ = ParseSplits(split, each4k)
 		s.BlockSizeRange, _ = ParseSizeRanges(sizes)
 		s.Distribution, _ = ParseDistribution(spread)
 		s.RandomPct, _ = ParsePercents(pct)
@@ -126,7 +148,12 @@ func FuzzGenerator(f *testing.F) {
 			}
 			var q Request
 			for range 300 {
-				g.Next(&q)
+				if g.Next(&q); q.Op == op.Sync {
+					continue
+				}
+				if !s.Issues(q.Op) {
+					t.Fatalf("%+v: %+v", s, q)
+				}
 				if q.Offset < r.Start || q.Length < s.MinBlock() || q.Length > s.BlockSize || q.Offset+q.Length > r.End() || r.End() > size {
 					t.Fatalf("%+v: %+v of %+v", s, q, r)
 				}

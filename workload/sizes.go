@@ -12,17 +12,22 @@ import (
 // SizeRange is a range of sizes; Spec.BlockSizeAlign says which of them are used.
 type SizeRange struct{ Min, Max int64 }
 
-// SizeRanges are those of both directions. Without Write, one range holds for reads and writes.
-type SizeRanges struct{ Read, Write SizeRange }
+// SizeRanges are those of all directions. Without Write, one range holds for reads and writes; without
+// Trim, trims have that of writes.
+type SizeRanges struct{ Read, Write, Trim SizeRange }
 
-// ParseSizeRanges reads fio's bsrange: "4k-64k", or READ,WRITE.
+// ParseSizeRanges reads fio's bsrange: "4k-64k", or READ,WRITE,TRIM.
 func ParseSizeRanges(text string) (r SizeRanges, err error) {
-	read, write, both := strings.Cut(text, ",")
-	if r.Read, err = parseSizeRange(read); err != nil || !both {
+	list, err := perDirection(text, "range")
+	if err != nil {
 		return r, err
 	}
-	r.Write, err = parseSizeRange(write)
-	return r, err
+	for i, to := range []*SizeRange{&r.Read, &r.Write, &r.Trim}[:len(list)] {
+		if *to, err = parseSizeRange(list[i]); err != nil {
+			return r, err
+		}
+	}
+	return r, nil
 }
 
 func parseSizeRange(text string) (r SizeRange, err error) {
@@ -31,7 +36,7 @@ func parseSizeRange(text string) (r SizeRange, err error) {
 		low, high, found = strings.Cut(text, ":") // fio takes both
 	}
 	if !found {
-		return r, fmt.Errorf("%q is no range; write for example 4k-64k, or READ,WRITE", text)
+		return r, fmt.Errorf("%q is no range; write for example 4k-64k, or READ,WRITE,TRIM", text)
 	}
 	if r.Min, err = unit.Bytes(low); err != nil {
 		return r, err
@@ -55,12 +60,28 @@ func (r SizeRange) String() string { return unit.Size(r.Min) + "-" + unit.Size(r
 // IsZero says that no range is given.
 func (r SizeRanges) IsZero() bool { return r == SizeRanges{} }
 
+// list has the ranges of reads, writes and trims as far as they differ.
+func (r SizeRanges) list() []SizeRange {
+	list := []SizeRange{r.Read, r.Write, r.Trim}
+	if r.Write == (SizeRange{}) {
+		list[1] = r.Read
+	}
+	if r.Trim != (SizeRange{}) {
+		return list
+	}
+	if r.Write != (SizeRange{}) {
+		return list[:2]
+	}
+	return list[:1]
+}
+
 // String writes the ranges as ParseSizeRanges reads them.
 func (r SizeRanges) String() string {
-	if r.Write == (SizeRange{}) {
-		return r.Read.String()
+	var parts []string
+	for _, one := range r.list() {
+		parts = append(parts, one.String())
 	}
-	return r.Read.String() + "," + r.Write.String()
+	return strings.Join(parts, ",")
 }
 
 // MarshalText writes the ranges as plans hold them.
@@ -84,10 +105,7 @@ type sizes struct {
 func (s *Spec) sizes(o op.Op) sizes {
 	switch {
 	case !s.BlockSizeRange.IsZero():
-		r := s.BlockSizeRange.Read
-		if w := s.BlockSizeRange.Write; o == op.Write && w != (SizeRange{}) {
-			r = w
-		}
+		r := pick(o, s.BlockSizeRange.list())
 		step := s.BlockSizeAlign
 		if step <= 0 {
 			step = max(r.Min, 1)
@@ -99,15 +117,13 @@ func (s *Spec) sizes(o op.Op) sizes {
 		return sizes{low: low, step: step, steps: uint64((r.Max-low)/step) + 1}
 	case s.BlockSizeSplit.IsZero():
 		return sizes{split: Fixed(s.BlockSize)}
-	case o == op.Write && len(s.BlockSizeSplit.Write) > 0:
-		return sizes{split: s.BlockSizeSplit.Write}
 	}
-	return sizes{split: s.BlockSizeSplit.Read}
+	return sizes{split: pick(o, s.BlockSizeSplit.list())}
 }
 
-// apart says whether reads and writes have sizes of their own, rather than share one deck.
+// apart says whether directions have sizes of their own, rather than share one deck.
 func (s *Spec) apart() bool {
-	return len(s.BlockSizeSplit.Write) > 0 || s.BlockSizeRange.Write != (SizeRange{})
+	return len(s.BlockSizeSplit.list()) > 1 || len(s.BlockSizeRange.list()) > 1
 }
 
 // all calls f with the sizes of a split, or with the first and the last one of a range.
@@ -123,21 +139,10 @@ func (z *sizes) all(f func(int64)) {
 
 // eachSize calls f with the sizes that the workload's directions have.
 func (s *Spec) eachSize(f func(int64)) {
-	for _, o := range s.directions() {
+	for _, o := range s.drawing() {
 		z := s.sizes(o)
 		z.all(f)
 	}
-}
-
-// directions are those that the workload issues.
-func (s *Spec) directions() []op.Op {
-	switch {
-	case !s.Writes():
-		return []op.Op{op.Read}
-	case !s.Reads():
-		return []op.Op{op.Write}
-	}
-	return []op.Op{op.Read, op.Write}
 }
 
 // MaxBlock is the largest size that the workload issues. Whoever gives a spec a split or a range sets
@@ -161,7 +166,7 @@ func (s *Spec) OneSize() bool { return s.MinBlock() == s.MaxBlock() }
 func (s *Spec) grain() int64 {
 	var grain int64
 	s.eachSize(func(n int64) { grain = gcd(grain, n) })
-	for _, o := range s.directions() {
+	for _, o := range s.drawing() {
 		if z := s.sizes(o); z.steps > 1 {
 			grain = gcd(grain, z.step)
 		}
@@ -219,15 +224,12 @@ func (s *Spec) checkRanges() error {
 	if s.BlockSizeAlign < 0 || s.BlockSizeAlign > MaxBlockSize {
 		return fmt.Errorf("--bs-align %s: must be from 1 byte to %s", unit.Size(s.BlockSizeAlign), unit.Size(MaxBlockSize))
 	}
-	for _, r := range []SizeRange{s.BlockSizeRange.Read, s.BlockSizeRange.Write} {
-		if r == (SizeRange{}) {
-			continue
-		}
+	for _, r := range s.BlockSizeRange.list() {
 		if err := r.check(); err != nil {
 			return fmt.Errorf("--bsrange %s: %w", s.BlockSizeRange, err)
 		}
 	}
-	for _, o := range []op.Op{op.Read, op.Write} {
+	for _, o := range []op.Op{op.Read, op.Write, op.Trim} {
 		if z := s.sizes(o); z.steps == 0 {
 			return fmt.Errorf("--bs-align %s: --bsrange %s holds no multiple of it", unit.Size(s.BlockSizeAlign), s.BlockSizeRange)
 		}

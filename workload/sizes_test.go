@@ -10,9 +10,12 @@ import (
 	"blkstorm/unit"
 )
 
+// each4k is a --bs of 4k.
+var each4k = [3]int64{4096, 4096, 4096}
+
 func splits(t testing.TB, text string) Splits {
 	t.Helper()
-	s, err := ParseSplits(text, 4096)
+	s, err := ParseSplits(text, each4k)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -236,7 +239,7 @@ func TestSkewedSplit(t *testing.T) {
 		}
 		counts[r.Length][r.Offset]++
 	}
-	hottest := int64(g.spread.order.at(0)) * 4096
+	hottest := int64(g.spreads[op.Read].order.at(0)) * 4096
 	p := 1 / zeta(1.2)(length/4096)
 	near(t, "hottest 4k", counts[4096][hottest], draws/2, p)
 	if got := counts[65536][min(hottest/65536, 63)*65536]; float64(got) < draws/2*p {
@@ -258,10 +261,10 @@ func TestParseSplitsRefuses(t *testing.T) {
 		"":                               "does not begin with a number",
 		"4q/100":                         `unknown suffix "q"`,
 		"4k/50::8k/50":                   "does not begin with a number",
-		"4k,8k,16k":                      "takes one split, or READ,WRITE",
+		"4k,8k,16k,1":                    "takes one split, or READ,WRITE,TRIM",
 		strings.Repeat("4k:", 64) + "4k": "has 65 sizes; at most 64",
 	} {
-		if s, err := ParseSplits(text, 4096); err == nil || !strings.Contains(err.Error(), want) {
+		if s, err := ParseSplits(text, each4k); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, %v; want %q", text, s, err, want)
 		}
 	}

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"strings"
 
-	"blkstorm/op"
 	"blkstorm/unit"
 )
 
@@ -39,25 +38,13 @@ type Spec struct {
 	SeqStreams int      `json:"seq_streams,omitzero"` // sequential streams per target; 0: one per thread
 
 	Data DataSpec `json:"data,omitzero"` // what writes hold
-}
 
-// shape is what a name after --rw means.
-type shape struct {
-	random, mixed bool
-	only          op.Op // the direction of a shape that is not mixed
+	// What kind of trims, writes and syncs.
+	TrimWith  string `json:"trim_with,omitzero"` // Discard or WriteZeroes; empty is Discard
+	Durable   bool   `json:"dsync,omitzero"`     // a write completes when it is on stable storage
+	Fsync     int    `json:"fsync,omitzero"`     // a sync after so many writes of a thread; 0: none
+	Fdatasync int    `json:"fdatasync,omitzero"` // the same, of the data only
 }
-
-var shapes = map[string]shape{
-	"read":      {only: op.Read},
-	"write":     {only: op.Write},
-	"rw":        {mixed: true},
-	"randread":  {random: true, only: op.Read},
-	"randwrite": {random: true, only: op.Write},
-	"randrw":    {random: true, mixed: true},
-}
-
-// Shapes lists what RW can be.
-var Shapes = []string{"read", "write", "rw", "randread", "randwrite", "randrw"}
 
 // MaxBlockSize is the longest I/O: the kernel moves at most 0x7ffff000 bytes a call (read(2)), and
 // nothing is measured with blocks near that.
@@ -70,6 +57,9 @@ func (s *Spec) Validate() error {
 	}
 	if s.ReadPct < 0 || s.ReadPct > 100 {
 		return fmt.Errorf("--read-pct %d: must be from 0 to 100", s.ReadPct)
+	}
+	if err := s.checkKinds(); err != nil {
+		return err
 	}
 	if err := s.checkSizes(); err != nil {
 		return err
@@ -89,24 +79,3 @@ func (s *Spec) Validate() error {
 	}
 	return s.checkOffsets()
 }
-
-// Mixed says whether the workload reads and writes.
-func (s *Spec) Mixed() bool { return shapes[s.RW].mixed }
-
-// readPct is the exact share of reads: all or nothing for a shape with one direction.
-func (s *Spec) readPct() int {
-	switch sh := shapes[s.RW]; {
-	case sh.mixed:
-		return s.ReadPct
-	case sh.only == op.Read:
-		return 100
-	default:
-		return 0
-	}
-}
-
-// Reads says whether the workload issues any read.
-func (s *Spec) Reads() bool { return s.readPct() > 0 }
-
-// Writes says whether the workload issues any write.
-func (s *Spec) Writes() bool { return s.readPct() < 100 }

@@ -1,7 +1,6 @@
 package workload
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
@@ -22,25 +21,28 @@ type SizeShare struct {
 // consecutive I/Os that share it, or in each 10 000 when a share has a fraction of a percent.
 type Split []SizeShare
 
-// Splits are the sizes of both directions. Without Write, one split holds for reads and writes
-// together; with it, each direction has its own, exact in its own 100 I/Os.
-type Splits struct{ Read, Write Split }
+// Splits are the sizes of all directions. Without Write and Trim, one split holds for all together;
+// with Write, each direction has its own, exact in its own 100 I/Os. Without Trim, trims have the
+// split of writes.
+type Splits struct{ Read, Write, Trim Split }
 
 // Fixed is the split of a single size.
 func Fixed(size int64) Split { return Split{{size, unit.Whole}} }
 
-// ParseSplits reads fio's bssplit: "4k/60:64k/40", or READ,WRITE. A size without a share gets its part
-// of what the others leave. bs is the size of a direction that is left empty, as in ",64k/100".
-func ParseSplits(text string, bs int64) (s Splits, err error) {
-	read, write, both := strings.Cut(text, ",")
-	if strings.Contains(write, ",") {
-		return s, errors.New("takes one split, or READ,WRITE")
-	}
-	if s.Read, err = parseSplit(read, both, bs); err != nil || !both {
+// ParseSplits reads fio's bssplit: "4k/60:64k/40", or READ,WRITE,TRIM. A size without a share gets its
+// part of what the others leave. bs are the sizes of directions that are left empty, as in ",64k/100":
+// of reads, writes and trims, 0 where that must not be.
+func ParseSplits(text string, bs [3]int64) (s Splits, err error) {
+	list, err := perDirection(text, "split")
+	if err != nil {
 		return s, err
 	}
-	s.Write, err = parseSplit(write, both, bs)
-	return s, err
+	for i, to := range []*Split{&s.Read, &s.Write, &s.Trim}[:len(list)] {
+		if *to, err = parseSplit(list[i], len(list) > 1, bs[i]); err != nil {
+			return s, err
+		}
+	}
+	return s, nil
 }
 
 func parseSplit(text string, optional bool, bs int64) (Split, error) {
@@ -140,21 +142,39 @@ func (s Split) check() error {
 }
 
 // IsZero says that no split is given.
-func (s Splits) IsZero() bool { return len(s.Read) == 0 && len(s.Write) == 0 }
+func (s Splits) IsZero() bool { return len(s.list()) == 1 && len(s.Read) == 0 }
+
+// list has the splits of reads, writes and trims as far as they differ.
+func (s Splits) list() []Split {
+	list := []Split{s.Read, s.Write, s.Trim}
+	if len(s.Write) == 0 {
+		list[1] = s.Read
+	}
+	if len(s.Trim) > 0 {
+		return list
+	}
+	if len(s.Write) > 0 {
+		return list[:2]
+	}
+	return list[:1]
+}
 
 func (s Splits) check() error {
-	if err := s.Read.check(); err != nil || len(s.Write) == 0 {
-		return err
+	for _, split := range s.list() {
+		if err := split.check(); err != nil {
+			return err
+		}
 	}
-	return s.Write.check()
+	return nil
 }
 
 // String writes the splits as ParseSplits reads them.
 func (s Splits) String() string {
-	if len(s.Write) == 0 {
-		return s.Read.String()
+	var parts []string
+	for _, split := range s.list() {
+		parts = append(parts, split.String())
 	}
-	return s.Read.String() + "," + s.Write.String()
+	return strings.Join(parts, ",")
 }
 
 // MarshalText writes the splits as plans hold them.
@@ -162,6 +182,6 @@ func (s Splits) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
 // UnmarshalText reads what ParseSplits reads; no direction may be empty.
 func (s *Splits) UnmarshalText(text []byte) (err error) {
-	*s, err = ParseSplits(string(text), 0)
+	*s, err = ParseSplits(string(text), [3]int64{})
 	return err
 }

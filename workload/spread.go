@@ -5,6 +5,7 @@ import (
 	"math/bits"
 	"math/rand/v2"
 
+	"blkstorm/op"
 	"blkstorm/unit"
 )
 
@@ -14,7 +15,9 @@ type spread struct {
 	cells uint64
 	order permutation // puts the ranks of zipf, pareto and normal to their places
 
-	curve *curve // of zipf, pareto and normal
+	curve  *curve // of zipf, pareto and normal
+	centre uint64 // the cell of the centre, when there is one
+	near   bool   // there is one
 
 	deck          deck // of zones, and of the band and what is outside
 	starts, sizes []uint64
@@ -23,9 +26,9 @@ type spread struct {
 	at, width   uint64
 }
 
-// newSpread lays a distribution on cells of cell bytes. The seed is that of all threads, so that they
-// share the hot places.
-func newSpread(d *Distribution, cells uint64, cell int64, seed uint64) (*spread, error) {
+// newSpread lays the distribution of a direction on cells of cell bytes. The seed is that of all
+// threads, so that they share the hot places.
+func newSpread(d *Distribution, o op.Op, cells uint64, cell int64, seed uint64) (*spread, error) {
 	s := &spread{kind: d.Kind, cells: cells}
 	switch d.Kind {
 	case Zipf:
@@ -44,19 +47,22 @@ func newSpread(d *Distribution, cells uint64, cell int64, seed uint64) (*spread,
 		}
 		return s, nil
 	default:
-		return s, s.layZones(d, cell)
+		return s, s.layZones(d, pick(o, d.zones()), cell)
+	}
+	if d.Centre != nil {
+		s.near, s.centre = true, min(uint64(*d.Centre*float64(cells)), cells-1)
 	}
 	s.order = newPermutation(cells, Mix(seed^0x73636174746572))
 	return s, nil
 }
 
 // layZones cuts the range into zones, at borders of cells.
-func (s *spread) layZones(d *Distribution, cell int64) error {
-	shares := make([]unit.Percent, len(d.Zones))
+func (s *spread) layZones(d *Distribution, zones []Zone, cell int64) error {
+	shares := make([]unit.Percent, len(zones))
 	var space unit.Percent
 	var total int64
 	start := uint64(0)
-	for i, z := range d.Zones {
+	for i, z := range zones {
 		shares[i] = z.Share
 		space += z.Space
 		total += z.Bytes
@@ -93,12 +99,35 @@ func percentOf(n uint64, p unit.Percent) uint64 {
 func (s *spread) next(rng *rand.PCG) uint64 {
 	switch s.kind {
 	case Zipf, Pareto, Normal:
-		return s.order.at(s.curve.draw(rng))
+		rank := s.curve.draw(rng)
+		if s.near {
+			return s.around(rank)
+		}
+		return s.order.at(rank)
 	case HotBand:
 		return s.band(rng)
 	}
 	zone := s.deck.draw(rng)
 	return s.starts[zone] + below(rng, s.sizes[zone])
+}
+
+// around is the cell of a rank when the hot ones lie together: the middle of a bell at the centre, the
+// hottest cell of the others there and the next ones to its right and left in turns; round the range.
+func (s *spread) around(rank uint64) uint64 {
+	var right uint64 // of the centre
+	switch {
+	case s.kind == Normal:
+		right = rank + s.cells - s.cells/2
+	case rank%2 == 1:
+		right = rank/2 + 1
+	default:
+		right = s.cells - rank/2
+	}
+	at := s.centre + right
+	for at >= s.cells {
+		at -= s.cells // twice at most, and cheaper than a division
+	}
+	return at
 }
 
 // band draws from the hot band or from what is outside, and moves the band by its own width, round

@@ -1,11 +1,13 @@
 package workload
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
+	"blkstorm/op"
 	"blkstorm/unit"
 )
 
@@ -70,7 +72,7 @@ func TestZipfOnAMillionBlocks(t *testing.T) {
 	}
 	hottest, atStart := 0, 0
 	for rank := range uint64(10_000) {
-		hottest += int(counts[g.spread.order.at(rank)])
+		hottest += int(counts[g.spreads[op.Read].order.at(rank)])
 	}
 	for _, n := range counts[:blocks/16] {
 		atStart += int(n)
@@ -148,10 +150,65 @@ func TestNormal(t *testing.T) {
 	}
 }
 
+// With a centre the hot blocks lie together: of the zipf and pareto ranks up to 2d, the draws fall within
+// d cells of it, round the range's ends; and a bell has its middle there.
+func TestCentre(t *testing.T) {
+	const n, draws = 10_000, 200_000
+	for _, centre := range []string{"0", "0.25", "0.99", "1"} {
+		var at float64
+		if _, err := fmt.Sscan(centre, &at); err != nil {
+			t.Fatal(err)
+		}
+		middle := min(int64(at*n), n-1)
+		distance := func(cell int64) int64 {
+			d := (cell - middle + n) % n
+			return min(d, n-d)
+		}
+		zeta := zeta(1.2)
+		cdf := func(x float64) float64 { return 0.5 * math.Erfc(-x/math.Sqrt2) }
+		for text, within := range map[string]func(d float64) float64{
+			"zipf:1.2":   func(d float64) float64 { return zeta(2*d+1) / zeta(n) },
+			"pareto:0.2": func(d float64) float64 { return math.Pow((2*d+1)/n, math.Log(0.8)/math.Log(0.2)) },
+			// Numbers from middle-d to middle+d; the curve is continuous, so up to the end of the last.
+			"normal:5": func(d float64) float64 { return cdf((d+1)/(0.05*n)) - cdf(-d/(0.05*n)) },
+		} {
+			s, rng := newTestSpread(t, text+":"+centre, n)
+			counts := map[int64]int{}
+			for range draws {
+				cell := s.next(rng)
+				if cell >= n {
+					t.Fatalf("%s:%s: cell %d of %d", text, centre, cell, n)
+				}
+				counts[distance(int64(cell))]++
+			}
+			sum := 0
+			for d := range int64(n) {
+				sum += counts[d]
+				if d == 0 || d == 1 || d == 10 || d == 500 || d == 2000 {
+					near(t, fmt.Sprintf("%s:%s within %d", text, centre, d), sum, draws, within(float64(d)))
+				}
+			}
+		}
+		// No two ranks share a cell.
+		for _, text := range []string{"zipf:1", "normal:10"} {
+			for _, n := range []uint64{1, 2, 3, 1000, 1001} {
+				s, _ := newTestSpread(t, text+":"+centre, n)
+				seen := map[uint64]bool{}
+				for rank := range n {
+					seen[s.around(rank)] = true
+				}
+				if len(seen) != int(n) {
+					t.Errorf("%s:%s: %d cells of %d ranks", text, centre, len(seen), n)
+				}
+			}
+		}
+	}
+}
+
 // newTestSpread lays out ranks without scattering them.
 func newTestSpread(t *testing.T, text string, n uint64) (*spread, *rand.PCG) {
 	d := distribution(t, text)
-	s, err := newSpread(&d, n, 4096, 1)
+	s, err := newSpread(&d, op.Read, n, 4096, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -208,7 +265,7 @@ func TestZones(t *testing.T) {
 	} {
 		d := distribution(t, text)
 		g := gen(t, Spec{RW: "randrw", BlockSize: 4096, ReadPct: 50, Distribution: d}, blocks*4096, 3, 0, 1)
-		deck := g.spread.deck.total
+		deck := g.spreads[op.Read].deck.total
 		halves := make([]int, len(d.Zones))
 		const rounds = 20
 		for range rounds {
@@ -222,13 +279,13 @@ func TestZones(t *testing.T) {
 					halves[zone]++
 				}
 			}
-			if !slices.Equal(seen, g.spread.deck.full) {
-				t.Fatalf("%s: %v of %d, want %v", text, seen, deck, g.spread.deck.full)
+			if !slices.Equal(seen, g.spreads[op.Read].deck.full) {
+				t.Fatalf("%s: %v of %d, want %v", text, seen, deck, g.spreads[op.Read].deck.full)
 			}
 		}
 		for i, n := range halves {
 			length := borders[i+1] - borders[i]
-			near(t, text, n, rounds*int(g.spread.deck.full[i]), float64((length+1)/2)/float64(length))
+			near(t, text, n, rounds*int(g.spreads[op.Read].deck.full[i]), float64((length+1)/2)/float64(length))
 		}
 	}
 }

@@ -140,7 +140,7 @@ func TestOffsetsAreValidated(t *testing.T) {
 		"--seq-streams 2: goes with sequential offsets":                          {RW: "randread", SeqStreams: 2},
 		"--seq-streams 70000: must be from 1 to 65536":                           {RW: "read", SeqStreams: 70000},
 		"--random-pct 101: must be from 0 to 100":                                {RW: "read", RandomPct: Percents{101}},
-		"--random-pct 1,2,3: takes one percentage, or READ,WRITE":                {RW: "read", RandomPct: Percents{1, 2, 3}},
+		"--random-pct 1,2,3,4: takes one percentage, or READ,WRITE,TRIM":         {RW: "read", RandomPct: Percents{1, 2, 3, 4}},
 		"--bs-align 512: goes with --bsrange only":                               {RW: "read", BlockSizeAlign: 512},
 		"--bs-align 1m: --bsrange 4k-64k holds no multiple":                      {RW: "read", BlockSizeRange: SizeRanges{Read: SizeRange{4096, 65536}}, BlockSizeAlign: 1 << 20},
 		"--bs-align -1: must be from 1 byte to 1g":                               {RW: "read", BlockSizeRange: SizeRanges{Read: SizeRange{4096, 65536}}, BlockSizeAlign: -1},

@@ -228,7 +228,8 @@ func TestValidate(t *testing.T) {
 		err  string
 	}{
 		{Spec{RW: "randread", BlockSize: 4096}, ""},
-		{Spec{RW: "trim", BlockSize: 4096}, `--rw "trim"`},
+		{Spec{RW: "trim", BlockSize: 4096}, ""},
+		{Spec{RW: "erase", BlockSize: 4096}, `--rw "erase": known are read, write, rw`},
 		{Spec{RW: "randread", BlockSize: 0}, "--bs 0"},
 		{Spec{RW: "randread", BlockSize: 2 << 30}, "--bs 2g"},
 		{Spec{RW: "randrw", BlockSize: 4096, ReadPct: 101}, "--read-pct 101"},

@@ -18,7 +18,6 @@ import (
 	"blkstorm/plan"
 	"blkstorm/result"
 	"blkstorm/runner"
-	"blkstorm/unit"
 	"blkstorm/workload"
 )
 
@@ -54,9 +53,9 @@ func (l *loadFlags) add(f *pflag.FlagSet) {
 func (l *loadFlags) addStream(f *pflag.FlagSet) {
 	l.workload = workload.Spec{RW: "randread", BlockSize: 4096, ReadPct: 50}
 	f.StringVar(&l.workload.RW, "rw", l.workload.RW, "what to issue, `SHAPE` is "+strings.Join(workload.Shapes, "|"))
-	f.StringVar(&l.bs, "bs", "4k", "bytes per I/O, a `SIZE` or READ,WRITE; 4k is 4096")
-	f.StringVar(&l.bssplit, "bssplit", "", "sizes with their percentages, `LIST` is 4k/60:64k/40 or READ,WRITE; exact in each 100 I/Os")
-	f.Var(textFlag{&l.workload.BlockSizeRange, "RANGE"}, "bsrange", "a range of sizes, 4k-64k or READ,WRITE, all alike often")
+	f.StringVar(&l.bs, "bs", "4k", "bytes per I/O, a `SIZE` or READ,WRITE,TRIM; 4k is 4096")
+	f.StringVar(&l.bssplit, "bssplit", "", "sizes with their percentages, `LIST` is 4k/60:64k/40 or READ,WRITE,TRIM; exact in each 100 I/Os")
+	f.Var(textFlag{&l.workload.BlockSizeRange, "RANGE"}, "bsrange", "a range of sizes, 4k-64k or READ,WRITE,TRIM, all alike often")
 	f.Var(sizeFlag{&l.workload.BlockSizeAlign}, "bs-align", "use the sizes of --bsrange that are multiples of this (default: of its smallest)")
 	f.IntVar(&l.workload.ReadPct, "read-pct", l.workload.ReadPct, "reads in each 100 I/Os of rw and randrw, exact: `N` is 0 to 100")
 	f.Var(shareFlag{&l.workload.Size}, "size", "length of the range on each target (default: to its end); makes a missing file")
@@ -65,12 +64,13 @@ func (l *loadFlags) addStream(f *pflag.FlagSet) {
 	f.Var(sizeFlag{&l.workload.BlockAlign}, "blockalign", "random offsets are multiples of this (default: of the I/O's own size)")
 	f.Var(textFlag{&l.workload.Distribution, "KIND"}, "random-distribution", "spread of random offsets: uniform, zipf:1.2, pareto:0.2, normal:10, zoned:90/10:10/90, zoned_abs:90/1g:10/9g, hotband:90/10/100000 (default uniform)")
 	f.BoolVar(&l.workload.Coverage, "coverage", false, "random offsets that meet every block once a pass")
-	f.Var(textFlag{&l.workload.RandomPct, "N"}, "random-pct", "random I/Os in each 100, exact, or READ,WRITE; the others go on from where the last one ended (default: what --rw says)")
+	f.Var(textFlag{&l.workload.RandomPct, "N"}, "random-pct", "random I/Os in each 100, exact, or READ,WRITE,TRIM; the others go on from where the last one ended (default: what --rw says)")
 	f.Var(sizeFlag{&l.workload.Stride}, "stride", "sequential: from the start of one I/O to that of the next (default: they touch)")
 	f.BoolVar(&l.workload.Backward, "backward", false, "sequential: from the end of the range to its start")
 	f.IntVar(&l.workload.SeqStreams, "seq-streams", 0, "`N` sequential streams per target, a multiple of the threads (default: one per thread)")
 	f.Lookup("seq-streams").DefValue = ""
 	l.addData(f)
+	l.addKinds(f)
 	f.IntVar(&l.threads, "threads", 1, "`T`, threads per target")
 	f.IntVar(&l.iodepth, "iodepth", 1, "`Q`, I/Os that each thread keeps in flight")
 	l.addPacing(f)
@@ -143,6 +143,7 @@ func (l *loadFlags) stream(f *pflag.FlagSet, targets []plan.Target) (*plan.Strea
 			return nil, fmt.Errorf("--%s 0: must be over 0", name)
 		}
 	}
+	l.kinds(f)
 	if err := l.sizes(f); err != nil {
 		return nil, err
 	}
@@ -168,7 +169,7 @@ func (l *loadFlags) mix(f *pflag.FlagSet) error {
 	w := &l.workload
 	// A value out of its limits is told as that, by Validate, rather than as one out of place.
 	if f.Changed("read-pct") && !w.Mixed() && w.Validate() == nil {
-		return fmt.Errorf("--read-pct %d: goes with --rw rw or randrw; --rw %s has one direction", w.ReadPct, w.RW)
+		return fmt.Errorf("--read-pct %d: goes with --rw rw or randrw; --rw %s is no mix of reads and writes", w.ReadPct, w.RW)
 	}
 	rates := l.pacing.Rates()
 	if rates.PerDirection() && w.Mixed() {
@@ -180,54 +181,9 @@ func (l *loadFlags) mix(f *pflag.FlagSet) error {
 	}
 	if !f.Changed("read-pct") && !w.Mixed() {
 		w.ReadPct = 100 // what the plan shows is what is issued
-		if strings.HasSuffix(w.RW, "write") {
+		if !w.Reads() {
 			w.ReadPct = 0
 		}
-	}
-	return nil
-}
-
-// sizes reads --bs and --bssplit, of which a direction that is empty has the size of --bs.
-func (l *loadFlags) sizes(f *pflag.FlagSet) error {
-	w := &l.workload
-	read, write, both := strings.Cut(l.bs, ",")
-	var list [2]int64 // of reads and of writes
-	for i, text := range []string{read, write} {
-		if list[i] = w.BlockSize; strings.TrimSpace(text) == "" && both {
-			continue // the default, as in fio
-		}
-		var err error
-		if i == 0 || both {
-			if list[i], err = unit.Bytes(text); err != nil {
-				return fmt.Errorf("--bs %s: %w", l.bs, err)
-			}
-		} else {
-			list[i] = list[0]
-		}
-		if list[i] <= 0 || list[i] > workload.MaxBlockSize {
-			return fmt.Errorf("--bs %s: must be from 1 byte to %s", l.bs, unit.Size(workload.MaxBlockSize))
-		}
-	}
-	open := false // is --bs needed for a direction?
-	switch split := strings.Split(l.bssplit, ","); {
-	case f.Changed("bssplit"):
-		var err error
-		if w.BlockSizeSplit, err = workload.ParseSplits(l.bssplit, list[0]); err != nil {
-			return fmt.Errorf("--bssplit %s: %w", l.bssplit, err)
-		}
-		if open = len(split) == 2 && (split[0] == "" || split[1] == ""); open && split[1] == "" {
-			w.BlockSizeSplit.Write = workload.Fixed(list[1])
-		}
-	case both && list[0] != list[1]:
-		w.BlockSizeSplit = workload.Splits{Read: workload.Fixed(list[0]), Write: workload.Fixed(list[1])}
-	}
-	if several := f.Changed("bssplit") && !open || f.Changed("bsrange"); several && f.Changed("bs") {
-		return fmt.Errorf("--bs %s: --bssplit and --bsrange say the sizes already", l.bs)
-	}
-	// The plan's bs is the largest size.
-	w.BlockSize = list[0]
-	if largest := w.MaxBlock(); largest > 0 {
-		w.BlockSize = largest
 	}
 	return nil
 }

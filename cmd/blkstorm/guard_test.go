@@ -33,7 +33,7 @@ func (g guarded) digest(t *testing.T) string {
 func (g guarded) check(t *testing.T) {
 	t.Helper()
 	before := g.digest(t)
-	for _, rw := range []string{"write", "randwrite", "randrw"} {
+	for _, rw := range []string{"write", "randwrite", "randrw", "trim", "randtrim", "trimwrite"} {
 		out := blkstorm(t, "run", "--rw", rw, "--runtime", "100ms", "--destroy", g.path)
 		out.want(t, exitRefused, "refused to write to ", g.path)
 		for _, code := range g.codes {

@@ -182,13 +182,15 @@ func checkSums(t *testing.T, p *result.Point) {
 	if p.Total.IOs != all.IOs || p.Total.Bytes != all.Bytes {
 		t.Errorf("total %+v, the directions add up to %+v", *p.Total, all)
 	}
-	if got := p.Total.IOs + p.RampIOs + p.Drained + p.Faults + p.StuckIOs; got != p.Issued.Sum() {
-		t.Errorf("issued %d, but %d + %d in the ramp + %d drained + %d faults + %d stuck", p.Issued.Sum(), p.Total.IOs, p.RampIOs, p.Drained, p.Faults, p.StuckIOs)
+	if got, sum := p.Total.IOs+p.Sync.IOs+p.RampIOs+p.Drained+p.Faults+p.StuckIOs, p.Issued.Sum()+p.Issued.Sync; got != sum {
+		t.Errorf("issued %d, but %d + %d syncs + %d in the ramp + %d drained + %d faults + %d stuck", sum, p.Total.IOs, p.Sync.IOs, p.RampIOs, p.Drained, p.Faults, p.StuckIOs)
 	}
 	var issued result.Issued
 	for _, th := range p.PerThread {
 		issued.Read += th.Issued.Read
 		issued.Write += th.Issued.Write
+		issued.Trim += th.Issued.Trim
+		issued.Sync += th.Issued.Sync
 	}
 	if issued != p.Issued {
 		t.Errorf("issued %+v, the threads add up to %+v", p.Issued, issued)

@@ -37,8 +37,8 @@ A TARGET is a block device or a file: a path, serial=..., wwn=..., or a SCSI add
 no TARGET, a scratch file of 1 GiB (or --size) is made in the current folder, written once, used
 and removed. A missing file is made when --size is given.
 
-Reads are always allowed. Writing to anything that exists needs --destroy, and is refused when the
-target is mounted, held, in use, read-only or carries a signature.`,
+Reads are always allowed. Writing to anything that exists, or trimming it, needs --destroy, and is
+refused when the target is mounted, held, in use, read-only or carries a signature.`,
 		Example: `  blkstorm run
   blkstorm run --rw randread --bs 4k --threads 4 --iodepth 16 --runtime 1m /dev/sdb
   blkstorm run --rw randrw --read-pct 70 --bs 8k --threads 16 --iodepth 16 --ramp 30s --runtime 5m --destroy /dev/sdb`,

@@ -46,6 +46,8 @@ func TestOnlyTheRangeIsWritten(t *testing.T) {
 		{"write", "--offset 4m --size 4m", 4 * mib, 8 * mib},
 		{"write", "--threads 4 --iodepth 4", 0, size},
 		{"rw", "--threads 3 --size 1m", 0, 1 * mib},
+		{"randtrim", "--offset 4m --size 1m", 4 * mib, 5 * mib},
+		{"trimwrite", "--offset 4m --size 4m --fsync 10", 4 * mib, 8 * mib},
 	} {
 		t.Run(c.rw+" "+c.args, func(t *testing.T) {
 			t.Parallel()
