@@ -33,6 +33,8 @@ type Doc struct {
 	Targets  []*device.Facts   `json:"targets"`
 	Warnings []verdict.Warning `json:"warnings"` // of the whole run; each point has its own
 	Points   []*Point          `json:"points"`
+	// FindMax is there after a search for a capacity.
+	FindMax *FindMax `json:"find_max,omitempty"`
 }
 
 // Point is one row of the result.

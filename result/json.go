@@ -94,6 +94,11 @@ func (d *Doc) whole(rows bool) *Doc {
 	for _, p := range d.Points {
 		out.Points = append(out.Points, p.whole(rows))
 	}
+	if d.FindMax != nil {
+		find := *d.FindMax
+		find.Steps = list(find.Steps)
+		out.FindMax = &find
+	}
 	return &out
 }
 

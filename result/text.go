@@ -20,11 +20,15 @@ const textWidth = 96
 func WriteText(w io.Writer, d *Doc) error {
 	var b strings.Builder
 	d.textHead(&b)
-	for i, p := range d.Points {
-		b.WriteString("\n")
-		d.textPoint(&b, i, p)
+	if d.FindMax != nil {
+		d.textFindMax(&b)
+	} else {
+		for i, p := range d.Points {
+			b.WriteString("\n")
+			d.textPoint(&b, i, p)
+		}
+		d.textSummary(&b)
 	}
-	d.textSummary(&b)
 	if len(d.Warnings) > 0 {
 		b.WriteString("\nfor the whole run\n")
 		textWarnings(&b, d.Warnings)

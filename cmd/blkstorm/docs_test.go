@@ -52,14 +52,14 @@ func docs(t *testing.T, names ...string) string {
 
 // Every key of the documents is in the guide.
 func TestGuideHasEveryKey(t *testing.T) {
-	guide := docs(t, "docs/run.md", "docs/devices.md")
+	guide := docs(t, "docs/run.md", "docs/devices.md", "docs/find-max.md")
 	keys := map[string]bool{}
 	for _, v := range []any{result.Doc{}, execute.Preview{}, deviceList{}} {
 		jsonKeys(reflect.TypeOf(v), keys, map[reflect.Type]bool{})
 	}
 	for key := range keys {
 		if !strings.Contains(guide, "`"+key+"`") {
-			t.Errorf("neither docs/run.md nor docs/devices.md has the key `%s`", key)
+			t.Errorf("none of docs/run.md, docs/devices.md and docs/find-max.md has the key `%s`", key)
 		}
 	}
 }
@@ -79,6 +79,30 @@ func TestGuideHasEveryWarning(t *testing.T) {
 	}
 	if found < 20 {
 		t.Errorf("only %d warnings found in the code", found)
+	}
+}
+
+// Every option of find-max that is not one of run, or has another default there, is in its page.
+func TestFindMaxPageHasItsOptions(t *testing.T) {
+	a := &app{}
+	text := docs(t, "docs/find-max.md")
+	run := a.runCommand().Flags()
+	hidden := 0
+	a.findMaxCommand().Flags().VisitAll(func(f *pflag.Flag) {
+		other := run.Lookup(f.Name)
+		row := regexp.MustCompile("(?m)^\\| `--" + f.Name + "[ `].*$").FindString(text)
+		switch {
+		case f.Hidden:
+			if hidden++; !strings.Contains(text, "`--"+f.Name+"`") {
+				t.Errorf("the page does not say that --%s has no place", f.Name)
+			}
+		case other != nil && other.DefValue == f.DefValue:
+		case row == "" || f.DefValue != "" && f.DefValue != "0" && !strings.Contains(row, "`"+f.DefValue+"`"):
+			t.Errorf("no row for --%s with its default %s: %q", f.Name, f.DefValue, row)
+		}
+	})
+	if hidden != len(ownRate) {
+		t.Errorf("%d options are hidden, want %v", hidden, ownRate)
 	}
 }
 

@@ -81,14 +81,20 @@ func (p *process) signal(s syscall.Signal) {
 // wait returns what the process left; one that runs for over a minute fails the test.
 func (p *process) wait() outcome {
 	p.t.Helper()
+	return p.waitFor(time.Minute)
+}
+
+// waitFor is wait for processes that take longer.
+func (p *process) waitFor(limit time.Duration) outcome {
+	p.t.Helper()
 	done := make(chan error, 1)
 	go func() { done <- p.cmd.Wait() }()
 	var err error
 	select {
 	case err = <-done:
-	case <-time.After(time.Minute):
+	case <-time.After(limit):
 		_ = p.cmd.Process.Kill()
-		p.t.Fatalf("%v: still running after a minute", p.cmd.Args)
+		p.t.Fatalf("%v: still running after %v\n%s", p.cmd.Args, limit, p.stderr.String())
 	}
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {

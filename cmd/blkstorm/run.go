@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"blkstorm/execute"
 	"blkstorm/plan"
@@ -42,38 +43,50 @@ refused when the target is mounted, held, in use, read-only or carries a signatu
   blkstorm run --rw randread --bs 4k --threads 4 --iodepth 16 --runtime 1m /dev/sdb
   blkstorm run --rw randrw --read-pct 70 --bs 8k --threads 16 --iodepth 16 --ramp 30s --runtime 5m --destroy /dev/sdb`,
 		RunE: func(cmd *cobra.Command, targets []string) error {
-			if cmd.Flags().Changed("dir") && out.dir == "" {
-				return errors.New("--dir: the name is empty")
-			}
-			if cmd.Flags().Changed("grace") && load.grace <= 0 {
-				return errors.New("--grace: must be over 0")
-			}
-			if slices.Contains(targets, "") {
-				return errors.New("a TARGET is empty")
-			}
-			p, err := load.plan(cmd.Flags(), targets)
+			p, err := a.planOf(cmd.Flags(), &load, &out, targets)
 			if err != nil {
 				return err
 			}
-			if err := a.allowSignatures(p, load.destroySignature); err != nil {
-				return err
-			}
-			return a.runPlan(cmd.Context(), p, &out)
+			return a.runPlan(cmd.Context(), p, &out, nil)
 		},
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
 	load.add(f)
+	out.add(f)
+	return cmd
+}
+
+// add adds the options.
+func (out *outputFlags) add(f *pflag.FlagSet) {
 	f.StringVar(&out.format, "format", "text", "what goes to standard output, `NAME` is "+strings.Join(formats, "|"))
 	f.StringVar(&out.dir, "dir", "", "write a result folder: `DIR` must be empty or not exist yet")
 	f.StringVar(&out.percentiles, "percentiles", "", "latency percentiles of the result, a `LIST` (default 50,90,95,99,99.9,99.99,99.999)")
 	f.BoolVar(&out.quiet, "quiet", false, "no progress on standard error")
 	f.BoolVar(&out.dryRun, "dry-run", false, "print the plan, the guard's answers, bytes and time; touch nothing")
-	return cmd
 }
 
-// runPlan is what all commands that run I/O end in.
-func (a *app) runPlan(ctx context.Context, p *plan.Plan, out *outputFlags) error {
+// planOf makes the plan of one point from a command line.
+func (a *app) planOf(f *pflag.FlagSet, load *loadFlags, out *outputFlags, targets []string) (*plan.Plan, error) {
+	if f.Changed("dir") && out.dir == "" {
+		return nil, errors.New("--dir: the name is empty")
+	}
+	if f.Changed("grace") && load.grace <= 0 {
+		return nil, errors.New("--grace: must be over 0")
+	}
+	if slices.Contains(targets, "") {
+		return nil, errors.New("a TARGET is empty")
+	}
+	p, err := load.plan(f, targets)
+	if err != nil {
+		return nil, err
+	}
+	return p, a.allowSignatures(p, load.destroySignature)
+}
+
+// runPlan is what all commands that run I/O end in. With a finder, the plan is the first step of a
+// search, which decides on the others.
+func (a *app) runPlan(ctx context.Context, p *plan.Plan, out *outputFlags, find *finder) error {
 	if !slices.Contains(formats, out.format) {
 		return fmt.Errorf("--format %q: known are %s", out.format, strings.Join(formats, ", "))
 	}
@@ -88,19 +101,28 @@ func (a *app) runPlan(ctx context.Context, p *plan.Plan, out *outputFlags) error
 		Version: version, Percentiles: percentiles, Dir: out.dir, KeepRows: out.format == "json", Roots: a.roots,
 	}
 	if out.dryRun {
-		return a.dryRun(p, opts, out.format)
+		err := a.dryRun(p, opts, out.format)
+		if find != nil && out.format == "text" && err == nil {
+			_, err = fmt.Fprintln(a.stdout, find.outlook())
+		}
+		return err
 	}
+	run := (*execute.Session).Run
 	show := newProgress(a.stderr, out.quiet)
 	opts.Log = show.log
 	w := writer{out: a.stdout, format: out.format, progress: show}
 	w.attach(&opts)
+	if find != nil {
+		find.attach(&opts)
+		run = func(s *execute.Session, ctx context.Context) (*result.Doc, error) { return s.RunPoints(ctx, find.next) }
+	}
 	session, err := execute.Prepare(p, opts)
 	if err != nil {
 		return err
 	}
 	ctx, cancel := a.signals.context(ctx)
 	defer cancel()
-	doc, err := session.Run(ctx)
+	doc, err := run(session, ctx)
 	show.end()
 	if doc == nil {
 		return err
@@ -127,6 +149,9 @@ func (a *app) status(doc *result.Doc) int {
 	}
 	if execute.Faulted(doc) {
 		return exitFaults
+	}
+	if doc.FindMax != nil && doc.FindMax.FoundIOPS == nil {
+		return exitMissed
 	}
 	return exitGood
 }
