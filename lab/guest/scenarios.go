@@ -19,6 +19,7 @@ var scenarios = []scenario{
 	{"truth", runTruth},
 	{"faults", runFaults},
 	{"hours", runHours},
+	{"pacing", runPacing},
 	{"vm", runVM},
 	{"guard", runGuard},
 	{"kernel2", runSecond},
@@ -72,6 +73,12 @@ func runFaults(ctx context.Context, l *lab) ([]cell.Cell, time.Duration, error) 
 func runHours(ctx context.Context, l *lab) ([]cell.Cell, time.Duration, error) {
 	m := &machine{scenario: "hours", kernel: l.kernel, memory: "512M", icount: true, seed: l.seed,
 		payload: l.payload.bytes(), timeout: 5 * time.Minute}
+	return m.cells(ctx, l)
+}
+
+func runPacing(ctx context.Context, l *lab) ([]cell.Cell, time.Duration, error) {
+	m := &machine{scenario: "pacing", kernel: l.kernel, memory: "512M", icount: true, seed: l.seed,
+		payload: l.payload.bytes(), timeout: 6 * time.Minute}
 	return m.cells(ctx, l)
 }
 

@@ -24,6 +24,7 @@ var scenarios = map[string]func(*agent){
 	"vm":      (*agent).vm,
 	"repeat":  (*agent).repeat,
 	"hours":   (*agent).hours,
+	"pacing":  (*agent).pacing,
 	"clock":   (*agent).clock,
 	"kernel2": (*agent).otherKernel,
 }
