@@ -84,7 +84,7 @@ func TestSplitSeenByTheKernel(t *testing.T) {
 			dev, _ := loopOn(t, 64*mib, lab.LoopOptions{})
 			var issued uint64
 			list := traceQueue(t, dev, func() {
-				issued = blkstorm(t, "run", "--rw", c.rw, "--bssplit", c.split, "--iodepth", "16", "--runtime", "500ms",
+				issued = blkstorm(t, "run", "--rw", c.rw, "--bssplit", c.split, "--iodepth", "16", "--runtime", "2s",
 					"--destroy", "--format", "json", "--quiet", dev).want(t, exitGood).point(t).Issued.Sum()
 			})
 			// The guard's own reads come first; what was issued is the end of the list.

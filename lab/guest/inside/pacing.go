@@ -83,7 +83,7 @@ func (a *agent) meanResponse(dev string, service float64) {
 // capacity is find-max against the rate at which theory reaches the limit.
 func (a *agent) capacity(dev, limit, arrival, probe, confirm string, theory float64) {
 	row := "find-max " + limit + ", " + arrival
-	r := blkstorm("find-max", "--limit", limit, "--arrival", arrival, "--probe", probe, "--confirm", confirm, "--seed", "1", "--quiet", "--format", "json", "/dev/"+dev)
+	r := blkstorm("find-max", "--limit", limit, "--iodepth", "1", "--arrival", arrival, "--probe", probe, "--confirm", confirm, "--seed", "1", "--quiet", "--format", "json", "/dev/"+dev)
 	var doc result.Doc
 	if err := json.Unmarshal([]byte(r.stdout), &doc); err != nil || r.status != 0 || doc.FindMax == nil || doc.FindMax.FoundIOPS == nil {
 		a.cell("pacing", row, "IOPS", "FAIL", fmt.Errorf("exit status %d: %s", r.status, short(r.stderr+r.stdout)))
