@@ -24,8 +24,8 @@ func (a *agent) vm() {
 			rows[d.Serial] = d
 		}
 	}
-	a.stun(cell.AskFreeze, "stunned 3 s, clocks go on", a.frozen)
-	a.stun(cell.AskPause, "paused 3 s, clocks stop", a.paused)
+	a.stun(rows[cell.StunDisk], cell.AskFreeze, "stunned 3 s, clocks go on", a.frozen)
+	a.stun(rows[cell.StunDisk], cell.AskPause, "paused 3 s, clocks stop", a.paused)
 	for _, bus := range cell.Buses {
 		a.unplugged(bus, rows)
 	}
@@ -36,21 +36,38 @@ func (a *agent) vm() {
 // stunSlack is what a busy host may add to a latency.
 const stunSlack = 2 * time.Second
 
-// after makes the host do something when a run has gone on for a while.
-func (a *agent) after(wait time.Duration, ask string) {
-	time.AfterFunc(wait, func() { a.send(cell.Line{Ask: ask}) })
+// when makes the host do something a second after a disk is under load: on a busy host a run may take
+// its time to begin. Without a load it asks for nothing, and the cell fails.
+func (a *agent) when(loaded func() bool, ask string) {
+	go func() {
+		for range 600 {
+			if loaded() {
+				time.Sleep(time.Second)
+				a.send(cell.Line{Ask: ask})
+				return
+			}
+			time.Sleep(50 * time.Millisecond)
+		}
+	}()
 }
 
-// stun has all three engines at work when it comes.
-func (a *agent) stun(ask, row string, check func(*result.Point) (string, error)) {
-	a.after(2*time.Second, ask)
+// stunRuntime leaves room for a stun behind the start of the slowest of three runs.
+const stunRuntime = 10
+
+// stun has all three engines at work when it comes: 4, 4 and 1 in flight.
+func (a *agent) stun(dev deviceRow, ask, row string, check func(*result.Point) (string, error)) {
+	a.when(func() bool {
+		var reads, writes int
+		_, err := fmt.Sscan(read("/sys/block/"+dev.Name+"/inflight"), &reads, &writes)
+		return err == nil && reads == 9
+	}, ask)
 	a.engines(row, func(engine string) (string, error) {
-		p, err := reading(engine, "serial="+cell.StunDisk, "--runtime", "7s").point(0)
+		p, err := reading(engine, "serial="+cell.StunDisk, "--runtime", fmt.Sprintf("%ds", stunRuntime)).point(0)
 		if err != nil {
 			return "FAIL", err
 		}
-		if !p.Completed || p.Faults > 0 || p.WindowS < 7 || p.WindowS > 7.5 {
-			return "FAIL", fmt.Errorf("completed %v, %d faults, a window of %.3f s; want a whole run of 7 s", p.Completed, p.Faults, p.WindowS)
+		if !p.Completed || p.Faults > 0 || p.WindowS < stunRuntime || p.WindowS > stunRuntime+0.5 {
+			return "FAIL", fmt.Errorf("completed %v, %d faults, a window of %.3f s; want a whole run of %d s", p.Completed, p.Faults, p.WindowS, stunRuntime)
 		}
 		return check(p)
 	})
@@ -101,7 +118,7 @@ func (a *agent) unplugged(bus string, rows map[string]deviceRow) {
 		if !ok {
 			return "missing", fmt.Errorf("the guest has no disk of serial number %s", serial)
 		}
-		a.after(2*time.Second, cell.AskUnplug+" "+serial)
+		a.when(func() bool { return readsOf(row.Name).reads > 20 }, cell.AskUnplug+" "+serial)
 		p, err := reading(engine, row.Path, "--runtime", "5s", "--continue-on-error", "--grace", "20s").point(3)
 		if err != nil {
 			return "FAIL", err
