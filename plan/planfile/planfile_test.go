@@ -341,7 +341,10 @@ func FuzzRead(f *testing.F) {
 	}
 	f.Add(string(asYAML))
 	f.Add(string(asJSON))
-	f.Add(bomb())
+	f.Add(strings.ReplaceAll(bomb(), ",", ", "))
+	nodes, streams := maxNodes, maxStreams
+	maxNodes, maxStreams = 3000, 300
+	f.Cleanup(func() { maxNodes, maxStreams = nodes, streams })
 	f.Fuzz(func(t *testing.T, text string) {
 		p, err := Read("plan.yaml", strings.NewReader(text), Options{Seed: 7})
 		if err != nil {
