@@ -62,7 +62,7 @@ func (a *app) dryRun(p *plan.Plan, o execute.Options, format string) error {
 	case "json":
 		return writeJSON(a.stdout, v)
 	case "yaml":
-		return previewYAML(a.stdout, v)
+		return a.previewYAML(v)
 	}
 	return previewText(a.stdout, v)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"blkstorm/device"
 	"blkstorm/execute"
 	"blkstorm/plan"
 	"blkstorm/plan/planfile"
@@ -152,19 +153,14 @@ func writeYAML(w io.Writer, p *plan.Plan) error {
 	return err
 }
 
-// previewYAML writes the plan of a dry run, with what the guard says as comments.
-func previewYAML(w io.Writer, v *execute.Preview) error {
-	var head strings.Builder
-	head.WriteString("# blkstorm plan run FILE repeats this run\n")
+// previewYAML writes the plan of a dry run; what the guard says of it goes where other refusals go.
+func (a *app) previewYAML(v *execute.Preview) error {
 	for _, t := range v.Targets {
-		for _, r := range t.Refusals {
-			fmt.Fprintf(&head, "# refused [%s] %s\n", r.Code, printable(r.Reason))
+		if len(t.Refusals) > 0 {
+			a.refused(&device.RefusedError{Path: t.Path, Refusals: t.Refusals})
 		}
 	}
-	if _, err := io.WriteString(w, head.String()); err != nil {
-		return err
-	}
-	return writeYAML(w, v.Plan)
+	return writeYAML(a.stdout, v.Plan)
 }
 
 // checkText says that a plan is right, and what it does.

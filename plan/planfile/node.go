@@ -190,21 +190,22 @@ func (c *converter) pairs(n *node, y *yaml.Node, depth int) error {
 		}
 	}
 	for _, m := range merged {
-		if err := c.merge(n, m, seen); err != nil {
+		if err := n.merge(m, seen); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (c *converter) merge(n, from *node, seen map[string]int) error {
+// merge adds the keys of from, or of each in a list, that the mapping does not have.
+func (n *node) merge(from *node, seen map[string]int) error {
 	switch from.kind {
 	case list:
 		for _, m := range from.items {
 			if m.kind != mapping {
 				return &lineError{m.line, errors.New("<<: takes mappings")}
 			}
-			if err := c.merge(n, m, seen); err != nil {
+			if err := n.merge(m, seen); err != nil {
 				return err
 			}
 		}

@@ -7,7 +7,6 @@ import (
 
 	"blkstorm/plan"
 	"blkstorm/steady"
-	"blkstorm/workload"
 )
 
 // phase reads a phase: its kind alone, its kind as the only key, or the form of results with a key kind.
@@ -204,6 +203,3 @@ func (r *reader) streamTargets(l layer) ([]int, error) {
 	}
 	return r.all, nil
 }
-
-// defaultWorkload is what run has without options.
-func defaultWorkload() workload.Spec { return workload.Spec{RW: "randread"} }

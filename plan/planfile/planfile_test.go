@@ -255,6 +255,21 @@ func TestReadsBack(t *testing.T) {
 	}
 }
 
+// A plan that is too long for YAML is written as JSON, and reads back, too.
+func TestLongPlanReadsBack(t *testing.T) {
+	p := load(t, "targets: [/dev/a]\nphases: [measure: {sweep: {threads: 1-100, iodepth: 1-100}}]")
+	text, err := Write(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(text) < MaxYAML || text[0] != '{' {
+		t.Errorf("%d bytes: %.80s", len(text), text)
+	}
+	if diff := cmp.Diff(p, load(t, string(text))); diff != "" {
+		t.Errorf("-written +read:\n%s", diff)
+	}
+}
+
 // The plan above has every key, and so has the form of a rule.
 func TestFullHasEveryKey(t *testing.T) {
 	text, err := Write(full(t))

@@ -263,7 +263,7 @@ func (r *reader) onePoint(ph *plan.Phase, o *origin, own layer, streams []layer,
 func (r *reader) stream(pt *plan.Point, point *origin, at spot, l layer) (err error) {
 	o := &origin{spot: at, keys: map[string]spot{}}
 	point.parts = append(point.parts, o)
-	s := plan.Stream{Threads: 1, IODepth: 1, Workload: defaultWorkload()}
+	s := plan.Stream{Threads: 1, IODepth: 1, Workload: workload.Spec{RW: "randread"}}
 	if err := r.apply(reflect.ValueOf(&s).Elem(), streamFields, l, o.keys); err != nil {
 		return err
 	}
@@ -321,7 +321,7 @@ func (r *reader) reads(s *plan.Stream, l layer) error {
 	pct, given := l["read_pct"]
 	switch {
 	case given && pct.form: // as it is in results, also where it means nothing
-	case given && w.ReadPct >= 0 && w.ReadPct <= 100 && !w.Mixed() && mixed(w.RW):
+	case given && w.ReadPct >= 0 && w.ReadPct <= 100 && !w.Mixed() && slices.Contains(workload.Shapes, w.RW):
 		return r.fail(pct.spot, "%d: goes with rw and randrw; %s is no mix of reads and writes", w.ReadPct, w.RW)
 	case given && w.Mixed() && rates.PerDirection():
 		return r.fail(pct.spot, "%d: the rates %s fix the mix already", w.ReadPct, rates)
@@ -338,6 +338,3 @@ func (r *reader) reads(s *plan.Stream, l layer) error {
 	}
 	return nil
 }
-
-// mixed says whether a shape is known at all; others are told as unknown.
-func mixed(rw string) bool { return slices.Contains(workload.Shapes, rw) }

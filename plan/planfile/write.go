@@ -13,8 +13,11 @@ import (
 	"blkstorm/workload"
 )
 
-// Write writes a plan as YAML that Read reads as just this plan: the keys of its JSON, sizes as people write
-// them.
+// writtenHead is the comment above a plan.
+const writtenHead = "# blkstorm plan run FILE runs this\n"
+
+// Write writes a plan that Read reads as just this plan. It is YAML, with the keys of its JSON and sizes as
+// people write them; JSON, where the plan is too long for a YAML file.
 func Write(p *plan.Plan) ([]byte, error) {
 	text, err := json.Marshal(p)
 	if err != nil {
@@ -24,14 +27,19 @@ func Write(p *plan.Plan) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	var out bytes.Buffer
-	e := yaml.NewEncoder(&out)
+	out := bytes.NewBufferString(writtenHead)
+	e := yaml.NewEncoder(out)
 	e.SetIndent(2)
 	if err := e.Encode(yamlOf(root, false)); err != nil {
 		return nil, err
 	}
-	err = e.Close()
-	return out.Bytes(), err
+	if err := e.Close(); err != nil {
+		return nil, err
+	}
+	if out.Len() > MaxYAML {
+		return append(text, '\n'), nil
+	}
+	return out.Bytes(), nil
 }
 
 // sizeKeys are the keys whose values are bytes.
