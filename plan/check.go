@@ -37,21 +37,57 @@ func (p *Plan) Check() error {
 	if len(p.Targets) == 0 {
 		return errors.New("the plan has no target")
 	}
-	var err error
-	for i := range p.Phases {
-		err = errors.Join(err, p.Phases[i].check())
-	}
 	points := 0
-	p.eachStream(func(point *Point, s *Stream) {
-		points++
-		if err == nil {
-			err = errors.Join(point.check(), s.check(p))
+	for i := range p.Phases {
+		ph := &p.Phases[i]
+		if err := ph.check(); err != nil {
+			return &PartError{i, -1, -1, err}
 		}
-	})
-	if err == nil && points == 0 {
-		err = errors.New("the plan has no point to run")
+		for j := range ph.Points {
+			points++
+			if err := ph.Points[j].checkAll(p, i, j); err != nil {
+				return err
+			}
+		}
+		if ph.Steady != nil {
+			if err := ph.checkSteady(); err != nil {
+				return &PartError{i, -1, -1, err}
+			}
+		}
 	}
-	return err
+	if points == 0 {
+		return errors.New("the plan has no point to run")
+	}
+	return nil
+}
+
+// PartError says which part of a plan is wrong, by indexes; they are -1 where the error is of what is
+// above. Its text is that of Err, which names the option: the front end knows what the part is to
+// whoever wrote it.
+type PartError struct {
+	Phase, Point, Stream int
+	Err                  error
+}
+
+func (e *PartError) Error() string { return e.Err.Error() }
+
+// Unwrap gives Err.
+func (e *PartError) Unwrap() error { return e.Err }
+
+// checkAll checks point j of phase i with its streams.
+func (pt *Point) checkAll(p *Plan, i, j int) error {
+	if len(pt.Streams) == 0 {
+		return &PartError{i, j, -1, fmt.Errorf("point %q has no stream", pt.Label)}
+	}
+	if err := pt.check(); err != nil {
+		return &PartError{i, j, -1, err}
+	}
+	for k := range pt.Streams {
+		if err := pt.Streams[k].check(p); err != nil {
+			return &PartError{i, j, k, err}
+		}
+	}
+	return nil
 }
 
 // EngineOptions are what the plan asks of its engine.
@@ -136,10 +172,18 @@ func (s *Stream) check(p *Plan) error {
 	case s.Passes > 0 && !s.Workload.Passes():
 		return errors.New("a single pass needs a sequential workload of one block size, or --coverage")
 	}
+	if len(s.Targets) == 0 {
+		return fmt.Errorf("stream %q has no target", s.Label)
+	}
+	seen := map[int]bool{}
 	for _, t := range s.Targets {
-		if t < 0 || t >= len(p.Targets) {
+		switch {
+		case t < 0 || t >= len(p.Targets):
 			return fmt.Errorf("stream %q names target %d of %d", s.Label, t, len(p.Targets))
+		case seen[t]:
+			return fmt.Errorf("stream %q names target %d twice", s.Label, t)
 		}
+		seen[t] = true
 	}
 	return nil
 }

@@ -1,11 +1,15 @@
 package plan
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"blkstorm/device"
+	"blkstorm/steady"
 	"blkstorm/unit"
 	"blkstorm/workload"
 )
@@ -79,6 +83,14 @@ func TestCheckRefuses(t *testing.T) {
 		"--bssplit 4k/50:8k/40: the shares sum to 90 %, not to 100": func(p *Plan) {
 			p.firstStream().Workload.BlockSizeSplit.Read = workload.Split{{Bytes: 4096, Share: 5000}, {Bytes: 8192, Share: 4000}}
 		},
+		"stream \"s\" names target 0 twice":    func(p *Plan) { p.firstStream().Targets = []int{0, 0} },
+		"stream \"s\" has no target":           func(p *Plan) { p.firstStream().Targets = nil },
+		"point \"x\" has no stream":            func(p *Plan) { p.firstPoint().Streams = nil },
+		"--interval 0s: must be at least 10ms": func(p *Plan) { steadyPhase(p); p.firstPoint().Interval = 0 },
+		"--steady-max-rounds 1000000: of 1m0s each are over 8784h0m0s together": func(p *Plan) {
+			steadyPhase(p)
+			p.Phases[0].Steady.MaxRounds = 1_000_000
+		},
 		"stream \"s\" names target 2 of 2":          func(p *Plan) { p.firstStream().Targets = []int{2} },
 		"--size 10000 is not a multiple of --bs 8k": func(p *Plan) { p.firstStream().Workload.Size = unit.Share{Bytes: 10000} },
 	} {
@@ -86,6 +98,44 @@ func TestCheckRefuses(t *testing.T) {
 		change(p)
 		if err := p.Check(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v\nwant %q", err, want)
+		}
+	}
+}
+
+// steadyPhase makes the first phase one that looks for steady state.
+func steadyPhase(p *Plan) {
+	rule := steady.Default()
+	p.Phases[0].Kind, p.Phases[0].Steady = Precondition, &rule
+	p.firstPoint().Runtime = Duration(SteadyTime(&rule))
+}
+
+// Front ends are told where in the plan the error is.
+func TestCheckNamesThePart(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*Plan)
+		want   []int // phase, point, stream; nil: of the whole plan
+	}{
+		"plan":   {func(p *Plan) { p.Engine = "x" }, nil},
+		"phase":  {func(p *Plan) { p.Phases[1].Kind = "x" }, []int{1, -1, -1}},
+		"rule":   {func(p *Plan) { steadyPhase(p); p.Phases[0].Steady.Window = 1 }, []int{0, -1, -1}},
+		"point":  {func(p *Plan) { p.Phases[1].Points[1].Ramp = -1 }, []int{1, 1, -1}},
+		"shares": {func(p *Plan) { p.Phases[1].Points[1].Streams[0].Share = 3 }, []int{1, 1, -1}},
+		"stream": {func(p *Plan) { p.Phases[1].Points[1].Streams[1].IODepth = 0 }, []int{1, 1, 1}},
+	} {
+		p, other := valid(), valid()
+		point := other.Phases[0].Points[0]
+		point.Streams = append(point.Streams, point.Streams[0])
+		other.Phases[0].Points = append(other.Phases[0].Points, point)
+		p.Phases = append(p.Phases, other.Phases[0])
+		c.change(p)
+		err := p.Check()
+		var got []int
+		var part *PartError
+		if errors.As(err, &part) {
+			got = []int{part.Phase, part.Point, part.Stream}
+		}
+		if err == nil || !cmp.Equal(got, c.want) {
+			t.Errorf("%s: %v at %v, want %v", name, err, got, c.want)
 		}
 	}
 }

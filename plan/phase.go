@@ -33,10 +33,7 @@ func (ph *Phase) check() error {
 			return err
 		}
 	}
-	if ph.Steady == nil {
-		return nil
-	}
-	return ph.checkSteady()
+	return nil
 }
 
 // checkPoint wants of a purge that it trims, and of a fill that it writes, all of the range.
@@ -57,10 +54,14 @@ func (ph *Phase) checkPoint(p *Point) error {
 	return nil
 }
 
+// checkSteady checks the rule against the phase's only point, which is right in itself.
 func (ph *Phase) checkSteady() error {
 	rule, p := ph.Steady, &ph.Points[0]
 	if err := rule.Validate(); err != nil {
 		return err
+	}
+	if rule.MaxRounds > int(MaxTime/rule.Round) {
+		return fmt.Errorf("--steady-max-rounds %d: of %v each are over %v together", rule.MaxRounds, rule.Round, MaxTime)
 	}
 	if rule.Round%p.Interval.D() != 0 {
 		return fmt.Errorf("--steady-round %v: must be a multiple of --interval %v", rule.Round, p.Interval.D())

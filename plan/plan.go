@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"blkstorm/steady"
+	"blkstorm/threshold"
 	"blkstorm/unit"
 	"blkstorm/workload"
 )
@@ -42,6 +43,8 @@ type Plan struct {
 	// Destroy is the consent to overwrite the targets.
 	Destroy bool    `json:"destroy,omitempty"`
 	Phases  []Phase `json:"phases"`
+	// Asserts are limits that each measured point must keep.
+	Asserts []threshold.Assert `json:"asserts,omitempty"`
 }
 
 // MaxSeed is the largest seed: the largest integer that every JSON reader keeps exact.

@@ -83,6 +83,13 @@ func (r Rates) Times(f float64) Rates {
 	return r
 }
 
+// ReadPct is the share of reads that rates per direction make, in whole percent from 1 to 99: both
+// directions are there, whatever the rounding says.
+func (r Rates) ReadPct() int {
+	reads := math.Round(100 * r.Each[op.Read] / r.Sum())
+	return int(min(max(reads, 1), 99))
+}
+
 // ParseIOPS reads "1000", or one rate per direction: "900,100" for reads and writes, "900,100,50" with
 // trims. Rates are plain decimal numbers.
 func ParseIOPS(text string) (Rates, error) {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"reflect"
 	"regexp"
 	"strings"
@@ -9,7 +10,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"blkstorm/execute"
+	"blkstorm/plan"
 	"blkstorm/result"
+	"blkstorm/steady"
 )
 
 // jsonKeys collects the keys of everything that a type can put into JSON.
@@ -52,7 +55,7 @@ func docs(t *testing.T, names ...string) string {
 
 // Every key of the documents is in the guide.
 func TestGuideHasEveryKey(t *testing.T) {
-	guide := docs(t, "docs/run.md", "docs/devices.md", "docs/find-max.md", "docs/steady.md")
+	guide := docs(t, "docs/run.md", "docs/devices.md", "docs/find-max.md", "docs/plan.md", "docs/steady.md")
 	keys := map[string]bool{}
 	for _, v := range []any{result.Doc{}, execute.Preview{}, deviceList{}} {
 		jsonKeys(reflect.TypeOf(v), keys, map[reflect.Type]bool{})
@@ -103,6 +106,43 @@ func TestFindMaxPageHasItsOptions(t *testing.T) {
 	})
 	if hidden != len(ownRate) {
 		t.Errorf("%d options are hidden, want %v", hidden, ownRate)
+	}
+}
+
+// Every key of a plan has a row, or a part of one, in the page about plan files, and every option of the
+// commands is there.
+func TestPlanPageIsComplete(t *testing.T) {
+	page := docs(t, "docs/plan.md")
+	keys := map[string]bool{}
+	jsonKeys(reflect.TypeOf(plan.Plan{}), keys, map[reflect.Type]bool{})
+	rule := map[string]any{}
+	for _, r := range []steady.Rule{steady.Default(), {Kind: steady.FioSlope}} {
+		text, err := json.Marshal(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal(text, &rule); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for key := range rule {
+		keys[key] = true
+	}
+	if len(keys) < 60 {
+		t.Fatalf("only %d keys found", len(keys))
+	}
+	for key := range keys {
+		if !regexp.MustCompile("(?m)^\\| [^|]*`" + key + "`[^|]*\\|[^|]+\\|[^|]+\\|").MatchString(page) {
+			t.Errorf("docs/plan.md has no row for the key `%s`", key)
+		}
+	}
+	a := &app{}
+	for _, cmd := range a.planCommand().Commands() {
+		cmd.Flags().VisitAll(func(f *pflag.Flag) {
+			if !strings.Contains(page, "`--"+f.Name) {
+				t.Errorf("docs/plan.md has no --%s of plan %s", f.Name, cmd.Name())
+			}
+		})
 	}
 }
 

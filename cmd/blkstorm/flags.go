@@ -14,7 +14,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"blkstorm/ioengine/registry"
-	"blkstorm/op"
 	"blkstorm/plan"
 	"blkstorm/result"
 	"blkstorm/runner"
@@ -176,8 +175,7 @@ func (l *loadFlags) mix(f *pflag.FlagSet) error {
 		if f.Changed("read-pct") {
 			return fmt.Errorf("--read-pct %d: the rates %s fix the mix already", w.ReadPct, rates)
 		}
-		reads := math.Round(100 * rates.Each[op.Read] / rates.Sum())
-		w.ReadPct = int(min(max(reads, 1), 99)) // both directions are there, whatever the rounding says
+		w.ReadPct = rates.ReadPct()
 	}
 	if !f.Changed("read-pct") && !w.Mixed() {
 		w.ReadPct = 100 // what the plan shows is what is issued

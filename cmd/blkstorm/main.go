@@ -97,6 +97,6 @@ Exit status: 0 good, 1 usage or plan error (nothing was touched), 2 refused by t
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(a.runCommand(), a.findMaxCommand(), a.devicesCommand(), a.versionCommand())
+	root.AddCommand(a.runCommand(), a.planCommand(), a.findMaxCommand(), a.devicesCommand(), a.versionCommand())
 	return root
 }

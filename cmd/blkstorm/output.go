@@ -58,8 +58,11 @@ func (a *app) dryRun(p *plan.Plan, o execute.Options, format string) error {
 	if v.Refused() {
 		a.exit = exitRefused
 	}
-	if format != "text" {
+	switch format {
+	case "json":
 		return writeJSON(a.stdout, v)
+	case "yaml":
+		return a.previewYAML(v)
 	}
 	return previewText(a.stdout, v)
 }
@@ -99,17 +102,15 @@ func previewText(w io.Writer, v *execute.Preview) error {
 			say("  refused [%s] %s\n      %s", r.Code, r.Reason, r.Advice)
 		}
 	}
-	for _, phase := range v.Plan.Phases {
-		for _, point := range phase.Points {
-			say("%s: %s, ramp %v, runtime %v", phase.Kind, point.Label, point.Ramp.D(), point.Runtime.D())
-		}
+	for _, line := range phaseLines(v.Plan) {
+		say("%s", line)
 	}
 	takes := "takes %v"
 	if v.FillBytes > 0 {
 		say("writes %s first, to fill new files", humanize.IBytes(uint64(v.FillBytes)))
 		takes += " from then on"
 	}
-	say(takes, v.Plan.Time())
+	say(takes+passesText(v.Plan), v.Plan.Time())
 	say("plan:")
 	if err != nil {
 		return err

@@ -64,6 +64,10 @@ func examples(block string) (list []example) {
 			continue
 		}
 		last := &list[len(list)-1]
+		if more, ok := strings.CutPrefix(line, "> "); ok && last.output == nil { // a here document
+			last.command += "\n" + more
+			continue
+		}
 		last.output = append(last.output, line)
 	}
 	return list

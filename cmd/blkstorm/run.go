@@ -59,11 +59,26 @@ refused when the target is mounted, held, in use, read-only or carries a signatu
 
 // add adds the options.
 func (out *outputFlags) add(f *pflag.FlagSet) {
-	f.StringVar(&out.format, "format", "text", "what goes to standard output, `NAME` is "+strings.Join(formats, "|"))
+	f.StringVar(&out.format, "format", "text", "what goes to standard output, `NAME` is "+strings.Join(formats, "|")+"; with --dry-run also yaml, a plan file")
 	f.StringVar(&out.dir, "dir", "", "write a result folder: `DIR` must be empty or not exist yet")
 	f.StringVar(&out.percentiles, "percentiles", "", "latency percentiles of the result, a `LIST` (default 50,90,95,99,99.9,99.99,99.999)")
 	f.BoolVar(&out.quiet, "quiet", false, "no progress on standard error")
 	f.BoolVar(&out.dryRun, "dry-run", false, "print the plan, the guard's answers, bytes and time; touch nothing")
+}
+
+// check says which formats do not go together with the rest. A search has no plan that repeats it.
+func (out *outputFlags) check(search bool) error {
+	switch {
+	case out.dryRun && slices.Contains(formats[2:], out.format):
+		return fmt.Errorf("--format %s: a dry run has text, json and yaml", out.format)
+	case out.format == "yaml" && !out.dryRun:
+		return errors.New("--format yaml: is the plan as a file, which --dry-run writes")
+	case out.format == "yaml" && search:
+		return errors.New("--format yaml: a search has no plan file; use text or json")
+	case out.format != "yaml" && !slices.Contains(formats, out.format):
+		return fmt.Errorf("--format %q: known are %s", out.format, strings.Join(formats, ", "))
+	}
+	return nil
 }
 
 // planOf makes the plan of one point from a command line.
@@ -87,11 +102,8 @@ func (a *app) planOf(f *pflag.FlagSet, load *loadFlags, out *outputFlags, target
 // runPlan is what all commands that run I/O end in. With a finder, the plan is the first step of a
 // search, which decides on the others.
 func (a *app) runPlan(ctx context.Context, p *plan.Plan, out *outputFlags, find *finder) error {
-	if !slices.Contains(formats, out.format) {
-		return fmt.Errorf("--format %q: known are %s", out.format, strings.Join(formats, ", "))
-	}
-	if out.dryRun && out.format != "text" && out.format != "json" {
-		return fmt.Errorf("--format %s: a dry run has text and json", out.format)
+	if err := out.check(find != nil); err != nil {
+		return err
 	}
 	percentiles, err := parsePercentiles(out.percentiles)
 	if err != nil {

@@ -1,0 +1,225 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"blkstorm/device"
+	"blkstorm/execute"
+	"blkstorm/plan"
+	"blkstorm/plan/planfile"
+)
+
+// planFormats are what plan check writes.
+var planFormats = []string{"text", "yaml", "json"}
+
+// planFlags are the options that change a plan from a file.
+type planFlags struct {
+	seed             uint64
+	destroy          bool
+	destroySignature []string
+}
+
+func (a *app) planCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "plan",
+		Short: "Run or check a plan: a file with targets, phases and points",
+		Long: `A plan file is YAML with everything that a run of many steps needs: targets, and phases that purge,
+fill, precondition, measure or wait. Every result embeds its plan, so that it serves as a plan file, too.`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return fmt.Errorf("unknown command %q; blkstorm plan --help lists them", args[0])
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(a.planRunCommand(), a.planCheckCommand())
+	return cmd
+}
+
+func (a *app) planRunCommand() *cobra.Command {
+	var change planFlags
+	var out outputFlags
+	cmd := &cobra.Command{
+		Use:   "run [flags] FILE [TARGET...]",
+		Short: "Run the plan in a file",
+		Long: `Run the plan in FILE: YAML, a result document or the folder of one, or - for standard input.
+
+TARGETs take the place of those in the file. What the file allows (destroy: true) it allows for its own
+targets; for others, and where it allows nothing, --destroy is needed before anything is overwritten.`,
+		Example: `  blkstorm plan run --dry-run ssd-review.yaml
+  blkstorm plan run --dir result ssd-review.yaml /dev/sdb --destroy
+  blkstorm plan run result.json`,
+		Args: needFile,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if cmd.Flags().Changed("dir") && out.dir == "" {
+				return errors.New("--dir: the name is empty")
+			}
+			p, err := a.planFrom(cmd.Flags(), &change, args)
+			if err != nil {
+				return err
+			}
+			return a.runPlan(cmd.Context(), p, &out, nil)
+		},
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	change.add(f)
+	out.add(f)
+	return cmd
+}
+
+func (a *app) planCheckCommand() *cobra.Command {
+	var change planFlags
+	var format string
+	cmd := &cobra.Command{
+		Use:   "check [flags] FILE [TARGET...]",
+		Short: "Check the plan in a file, without its targets",
+		Long: `Check all of a plan that can be seen without its targets, and show its phases; or, with --format yaml
+or json, the plan that its short forms stand for. plan run --dry-run checks the targets, too.`,
+		Args: needFile,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if !slices.Contains(planFormats, format) {
+				return fmt.Errorf("--format %q: known are %s", format, strings.Join(planFormats, ", "))
+			}
+			p, err := a.planFrom(cmd.Flags(), &change, args)
+			if err != nil {
+				return err
+			}
+			switch format {
+			case "yaml":
+				return writeYAML(a.stdout, p)
+			case "json":
+				return writeJSON(a.stdout, p)
+			}
+			return checkText(a.stdout, args[0], p)
+		},
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	change.add(f)
+	f.StringVar(&format, "format", "text", "what goes to standard output, `NAME` is "+strings.Join(planFormats, "|"))
+	return cmd
+}
+
+func needFile(cmd *cobra.Command, args []string) error {
+	switch {
+	case len(args) == 0:
+		return fmt.Errorf("no plan file is named; write %s FILE", cmd.CommandPath())
+	case slices.Contains(args[1:], ""):
+		return errors.New("a TARGET is empty")
+	}
+	return nil
+}
+
+func (c *planFlags) add(f *pflag.FlagSet) {
+	f.BoolVar(&c.destroy, "destroy", false, "allow to overwrite the targets (default: what the file says of its own targets)")
+	f.StringArrayVar(&c.destroySignature, "destroy-signature", nil, "overwrite `TARGET` although it carries a file system or other signature; repeatable")
+	f.Uint64Var(&c.seed, "seed", 0, "use this seed `N` (default: the file's, else a new one)")
+}
+
+// planFrom reads the plan file that is the first argument, and changes what the options say.
+func (a *app) planFrom(f *pflag.FlagSet, change *planFlags, args []string) (*plan.Plan, error) {
+	p, err := planfile.Load(args[0], os.Stdin, planfile.Options{Targets: args[1:], Seed: newSeed()})
+	if err != nil {
+		return nil, err
+	}
+	if f.Changed("seed") {
+		p.Seed = change.seed
+	}
+	if f.Changed("destroy") {
+		p.Destroy = change.destroy
+	}
+	if err := p.Check(); err != nil { // the seed
+		return nil, err
+	}
+	return p, a.allowSignatures(p, change.destroySignature)
+}
+
+func writeYAML(w io.Writer, p *plan.Plan) error {
+	text, err := planfile.Write(p)
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(text)
+	return err
+}
+
+// previewYAML writes the plan of a dry run; what the guard says of it goes where other refusals go.
+func (a *app) previewYAML(v *execute.Preview) error {
+	for _, t := range v.Targets {
+		if len(t.Refusals) > 0 {
+			a.refused(&device.RefusedError{Path: t.Path, Refusals: t.Refusals})
+		}
+	}
+	return writeYAML(a.stdout, v.Plan)
+}
+
+// checkText says that a plan is right, and what it does.
+func checkText(w io.Writer, file string, p *plan.Plan) error {
+	_, err := fmt.Fprintf(w, "%s: nothing is wrong with it\n%s\ntakes %v at most%s\n", printable(file), strings.Join(phaseLines(p), "\n"), p.Time(), passesText(p))
+	return err
+}
+
+// phaseLines is what a plan does, a line per point.
+func phaseLines(p *plan.Plan) (list []string) {
+	for i := range p.Phases {
+		ph := &p.Phases[i]
+		if ph.Kind == plan.Idle {
+			list = append(list, fmt.Sprintf("%s: %v", ph.Kind, ph.Time.D()))
+		}
+		for j := range ph.Points {
+			list = append(list, ph.Kind+": "+pointLine(&ph.Points[j]))
+		}
+		if ph.Steady != nil {
+			list = append(list, "  until steady: "+ph.Steady.String())
+		}
+	}
+	for _, a := range p.Asserts {
+		list = append(list, "must keep "+a.String())
+	}
+	if p.Destroy {
+		list = append(list, "allowed to overwrite the targets (destroy): all data in their ranges is lost")
+	}
+	return list
+}
+
+func pointLine(pt *plan.Point) string {
+	if n := passesOf(pt); n == 1 {
+		return pt.Label + ", one pass"
+	} else if n > 1 {
+		return fmt.Sprintf("%s, %d passes", pt.Label, n)
+	}
+	return fmt.Sprintf("%s, ramp %v, runtime %v", pt.Label, pt.Ramp.D(), pt.Runtime.D())
+}
+
+// passesOf is how many passes end a point; 0 where its time does.
+func passesOf(pt *plan.Point) (most int) {
+	for i := range pt.Streams {
+		if pt.Streams[i].Passes == 0 {
+			return 0
+		}
+		most = max(most, pt.Streams[i].Passes)
+	}
+	return most
+}
+
+// passesText says that the time of passes is not known.
+func passesText(p *plan.Plan) string {
+	for i := range p.Phases {
+		for j := range p.Phases[i].Points {
+			if passesOf(&p.Phases[i].Points[j]) > 0 {
+				return ", and as long as the passes take"
+			}
+		}
+	}
+	return ""
+}
