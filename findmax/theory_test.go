@@ -121,7 +121,7 @@ func TestCapacityAgainstTheory(t *testing.T) {
 					log(t, s)
 					t.Errorf("seed %d: found %v at %v IOPS, theory has %.1f: %+.1f %%", seed, out.Found, out.IOPS, c.want, 100*off)
 				}
-				if d.spent > 8*time.Minute || len(s.Steps()) > 30 {
+				if d.spent > 9*time.Minute || len(s.Steps()) > 40 {
 					t.Errorf("seed %d: %d steps, %v", seed, len(s.Steps()), d.spent)
 				}
 				step := s.Steps()[out.Step]
