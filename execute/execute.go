@@ -23,6 +23,7 @@ import (
 	"blkstorm/plan"
 	"blkstorm/result"
 	"blkstorm/runner"
+	"blkstorm/steady"
 	"blkstorm/verdict"
 )
 
@@ -38,6 +39,8 @@ type Options struct {
 	Begun func(*result.Doc) error
 	// Row is called with every row of the running point.
 	Row func(*plan.Point, *result.Interval) error
+	// Steady is called when a round of a phase that looks for steady state has ended.
+	Steady func(steady.State)
 	// Point is called when a point has ended, before the folder's document is replaced: what it adds to
 	// the document is in there, too.
 	Point func(index int, p *result.Point) error
@@ -55,17 +58,18 @@ func SystemRoots() Roots { return Roots{Device: device.System()} }
 
 // Session is a plan with its targets found and checked, ready to run. Close it in any case.
 type Session struct {
-	plan    *plan.Plan
-	opts    Options
-	drivers []ioengine.Driver // candidates, best first
-	driver  ioengine.Driver   // the one in use
-	passed  []registry.Fallback
-	targets []*target
-	host    host.Facts
-	clock   host.Clock
-	started time.Time
-	fills   uint64
-	notes   []verdict.Warning
+	plan     *plan.Plan
+	opts     Options
+	drivers  []ioengine.Driver // candidates, best first
+	driver   ioengine.Driver   // the one in use
+	passed   []registry.Fallback
+	targets  []*target
+	host     host.Facts
+	clock    host.Clock
+	started  time.Time
+	fills    uint64
+	steadied *steadied
+	notes    []verdict.Warning
 	// promised is the room that new files take, by file system.
 	promised map[unix.Fsid]int64
 }
@@ -135,11 +139,12 @@ func newID() string {
 	return hex.EncodeToString(b[:])
 }
 
-func (s *Session) runPoint(ctx context.Context, doc *result.Doc, folder *result.Folder, phase string, p *plan.Point) error {
+func (s *Session) runPoint(ctx context.Context, doc *result.Doc, folder *result.Folder, phase *plan.Phase, p *plan.Point) error {
 	s.lookForHoles(p)
-	b := doc.NewBuilder(phase, p, s.opts.Percentiles, s.opts.KeepRows)
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
+	b := doc.NewBuilder(phase.Kind, p, s.opts.Percentiles, s.opts.KeepRows)
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	rounds := newRounds(phase, p, s.opts.Steady, func() { end(runner.ErrEnough) })
 	var sinkErr error
 	keep := func(err error) {
 		if err != nil && sinkErr == nil {
@@ -154,10 +159,11 @@ func (s *Session) runPoint(ctx context.Context, doc *result.Doc, folder *result.
 			keep(folder.Interval(in))
 			keep(folder.Histograms(b, row))
 		}
+		rounds.row(row)
 		if s.opts.Row != nil {
 			err := s.opts.Row(p, in)
 			if keep(err); err != nil && folder == nil {
-				cancel() // nobody is left to see the rest
+				end(nil) // nobody is left to see the rest
 			}
 		}
 	}
@@ -170,6 +176,8 @@ func (s *Session) runPoint(ctx context.Context, doc *result.Doc, folder *result.
 		return err
 	}
 	point.Fallback = s.passed
+	point.Steady = rounds.report()
+	s.followDrift(phase, p, point)
 	for i, t := range s.targets {
 		if t.unwritten != nil {
 			pct := 100 * *t.unwritten

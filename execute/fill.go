@@ -178,7 +178,7 @@ func (s *Session) fillRange(ctx context.Context, t *target, offset, length, bloc
 	}
 	point := &plan.Point{Interval: plan.Duration(time.Second), Streams: []plan.Stream{{
 		Workload: workload.Spec{RW: "write", BlockSize: block, Offset: unit.Share{Bytes: offset}, Size: unit.Share{Bytes: length}},
-		Targets:  []int{0}, Threads: 1, IODepth: 4, OnePass: true,
+		Targets:  []int{0}, Threads: 1, IODepth: 4, Passes: 1,
 	}}}
 	res, _, _, err := runBest(ctx, &runner.Config{
 		Point: point, CompleteMin: 1, Pin: runner.PinNone, Seed: s.plan.Seed, Run: s.nextFill(), Grace: s.plan.Grace.D(),

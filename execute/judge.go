@@ -31,6 +31,12 @@ func (s *Session) judge(p *plan.Point, r *result.Point) []verdict.Warning {
 		in.Offered, in.Late, in.Missed, in.Backlog = o.Offered, o.Late, o.Missed, time.Duration(o.BacklogNS)
 	}
 	in.Paced = p.Streams[0].Waits()
+	if st := r.Steady; st != nil && !st.State.Steady && r.Completed {
+		in.NotSteady = fmt.Sprintf("after %d rounds of %v, %s", st.State.Rounds, st.Rule.Round, st.State.Reason)
+	}
+	if d := r.Drift; d != nil {
+		in.Drift = fmt.Sprintf("%s is %.4g, and was %.4g to %.4g", d.Metric, d.Value, d.Low, d.High)
+	}
 	in.EngineNotes, in.Failure = r.EngineNotes, r.Failure
 	in.Percentiles = s.trusted()
 	in.UnwrittenShare, in.UnwrittenPath = s.unwritten(p)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"blkstorm/host"
 	"blkstorm/plan"
@@ -18,13 +19,17 @@ type Points func() (kind string, p *plan.Point)
 // device hung or ctx was cancelled; an error with no document means that no point ran.
 func (s *Session) Run(ctx context.Context) (*result.Doc, error) {
 	i, j := 0, -1
-	return s.run(ctx, func(*result.Doc) (string, *plan.Point, error) {
+	return s.run(ctx, func(*result.Doc) (*plan.Phase, *plan.Point, error) {
 		for j++; i < len(s.plan.Phases); i, j = i+1, 0 {
-			if phase := &s.plan.Phases[i]; j < len(phase.Points) {
-				return phase.Kind, &phase.Points[j], nil
+			phase := &s.plan.Phases[i]
+			if phase.Kind == plan.Idle {
+				s.idle(ctx, phase.Time.D())
+			}
+			if j < len(phase.Points) && ctx.Err() == nil {
+				return phase, &phase.Points[j], nil
 			}
 		}
-		return "", nil, nil
+		return nil, nil, nil
 	})
 }
 
@@ -34,13 +39,13 @@ func (s *Session) Run(ctx context.Context) (*result.Doc, error) {
 // an error. The document's plan lists the points that were run, so that it says what to repeat; until
 // the first one (Options.Begun) it is the prepared plan.
 func (s *Session) RunPoints(ctx context.Context, next Points) (*result.Doc, error) {
-	return s.run(ctx, func(doc *result.Doc) (string, *plan.Point, error) {
+	return s.run(ctx, func(doc *result.Doc) (*plan.Phase, *plan.Point, error) {
 		kind, p := next()
 		if p == nil {
-			return "", nil, nil
+			return nil, nil, nil
 		}
 		if err := s.checkPoint(kind, p); err != nil {
-			return "", nil, err
+			return nil, nil, err
 		}
 		if doc.Plan == s.plan {
 			ran := *s.plan
@@ -48,7 +53,7 @@ func (s *Session) RunPoints(ctx context.Context, next Points) (*result.Doc, erro
 			doc.Plan = &ran
 		}
 		doc.Plan.Append(kind, p)
-		return kind, p, nil
+		return &plan.Phase{Kind: kind}, p, nil
 	})
 }
 
@@ -71,7 +76,7 @@ func (s *Session) checkPoint(kind string, p *plan.Point) error {
 }
 
 // run makes everything ready once, and runs what next gives until there is no more or none should follow.
-func (s *Session) run(ctx context.Context, next func(*result.Doc) (string, *plan.Point, error)) (*result.Doc, error) {
+func (s *Session) run(ctx context.Context, next func(*result.Doc) (*plan.Phase, *plan.Point, error)) (*result.Doc, error) {
 	folder, err := s.folder()
 	if err != nil {
 		return nil, err
@@ -93,9 +98,12 @@ func (s *Session) run(ctx context.Context, next func(*result.Doc) (string, *plan
 		}
 	}
 	for {
-		kind, p, err := next(doc)
+		phase, p, err := next(doc)
 		if err == nil && p != nil {
-			err = s.runPoint(ctx, doc, folder, kind, p)
+			err = s.runPoint(ctx, doc, folder, phase, p)
+		}
+		if len(doc.Points) == 0 && err == nil && ctx.Err() != nil {
+			return doc, ErrInterrupted
 		}
 		if len(doc.Points) == 0 {
 			return nil, err // none began: there is nothing to show
@@ -109,5 +117,17 @@ func (s *Session) run(ctx context.Context, next func(*result.Doc) (string, *plan
 // unfit says whether the last point ended in a way after which no other should begin.
 func unfit(doc *result.Doc) bool {
 	last := doc.Points[len(doc.Points)-1]
+	if last.Phase == plan.Purge || last.Phase == plan.Fill {
+		return !last.Completed || last.Faults > 0 // what follows would measure another state than it says
+	}
 	return last.StuckIOs > 0 || last.Failure != ""
+}
+
+// idle waits.
+func (s *Session) idle(ctx context.Context, d time.Duration) {
+	s.opts.Log("idle for %v", d)
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
 }

@@ -65,7 +65,7 @@ func TestRunPoints(t *testing.T) {
 		given++
 		switch given {
 		case 1:
-			return "warm", at(p, 1)
+			return plan.Precondition, at(p, 1)
 		case 2, 3:
 			return plan.Measure, at(p, given)
 		}
@@ -80,7 +80,7 @@ func TestRunPoints(t *testing.T) {
 			ran = append(ran, fmt.Sprintf("%s %s %dQ", phase.Kind, point.Label, point.Streams[0].IODepth))
 		}
 	}
-	if got, want := strings.Join(ran, ", "), "warm depth 1 1Q, measure depth 2 2Q, measure depth 3 3Q"; got != want {
+	if got, want := strings.Join(ran, ", "), "precondition depth 1 1Q, measure depth 2 2Q, measure depth 3 3Q"; got != want {
 		t.Errorf("the plan has %s, want %s", got, want)
 	}
 	if len(p.Phases) != 1 || len(p.Phases[0].Points) != 1 {

@@ -31,7 +31,7 @@ func TestCPUTimes(t *testing.T) {
 			t.Errorf("%q: %v", bad, err)
 		}
 	}
-	if got, err := parseCPUTimes("cpu 1 2 3 4"); err != nil || got.Steal != 0 || got.Idle != 4 {
+	if got, err := parseCPUTimes([]byte("cpu 1 2 3 4")); err != nil || got.Steal != 0 || got.Idle != 4 {
 		t.Errorf("old kernel: %+v, %v", got, err)
 	}
 }
@@ -153,7 +153,7 @@ func TestNetStats(t *testing.T) {
 		t.Errorf("missing file: %v", err)
 	}
 	for _, bad := range []string{"eth0: 1 2 3\n", "eth0: x 2 3 4 5 6 7 8 9\n", "eth0: 1 2 3 4 5 6 7 8 x\n"} {
-		if _, err := parseNetStats(bad); !errors.Is(err, ErrFormat) {
+		if _, err := parseNetStats([]byte(bad)); !errors.Is(err, ErrFormat) {
 			t.Errorf("%q: %v", bad, err)
 		}
 	}
@@ -166,8 +166,8 @@ func TestNetStats(t *testing.T) {
 func FuzzCPUTimes(f *testing.F) {
 	f.Add("cpu  10 20 30 40 50 60 70 80 5 6\ncpu0 1", "cpu 1 2 3 4")
 	f.Fuzz(func(t *testing.T, s, u string) {
-		a, err := parseCPUTimes(s)
-		b, err2 := parseCPUTimes(u)
+		a, err := parseCPUTimes([]byte(s))
+		b, err2 := parseCPUTimes([]byte(u))
 		if err != nil || err2 != nil {
 			return
 		}
@@ -183,8 +183,8 @@ func FuzzCPUTimes(f *testing.F) {
 func FuzzDiskStats(f *testing.F) {
 	f.Add(stat17, stat11)
 	f.Fuzz(func(t *testing.T, s, u string) {
-		a, err := parseDiskStats(s)
-		b, err2 := parseDiskStats(u)
+		a, err := parseDiskStats([]byte(s))
+		b, err2 := parseDiskStats([]byte(u))
 		if err != nil || err2 != nil {
 			return
 		}
@@ -198,7 +198,7 @@ func FuzzDiskStats(f *testing.F) {
 func FuzzNetStats(f *testing.F) {
 	f.Add(netDev)
 	f.Fuzz(func(t *testing.T, s string) {
-		if _, err := parseNetStats(s); err != nil && !errors.Is(err, ErrFormat) {
+		if _, err := parseNetStats([]byte(s)); err != nil && !errors.Is(err, ErrFormat) {
 			t.Fatal(err)
 		}
 	})

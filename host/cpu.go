@@ -1,11 +1,10 @@
 package host
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
-	"strconv"
-	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -37,7 +36,7 @@ func (r Roots) CPUTimes() (CPUTimes, error) {
 	if err != nil {
 		return CPUTimes{}, err
 	}
-	t, err := parseCPUTimes(string(b))
+	t, err := parseCPUTimes(b)
 	if err != nil {
 		return CPUTimes{}, fmt.Errorf("%s: %w", path, err)
 	}
@@ -46,23 +45,27 @@ func (r Roots) CPUTimes() (CPUTimes, error) {
 
 // parseCPUTimes reads /proc/stat, proc_stat(5). Kernels before 2.6.11 have no steal column;
 // fewer than the four of 2.4 are an error.
-func parseCPUTimes(s string) (CPUTimes, error) {
-	line, _, _ := strings.Cut(s, "\n")
-	f := strings.Fields(line)
-	if len(f) < 5 || f[0] != "cpu" {
-		return CPUTimes{}, fmt.Errorf("%w: no line of all CPUs", ErrFormat)
+func parseCPUTimes(b []byte) (CPUTimes, error) {
+	if end := bytes.IndexByte(b, '\n'); end >= 0 {
+		b = b[:end]
 	}
-	var t CPUTimes
-	for i, p := range []*uint64{&t.User, &t.Nice, &t.System, &t.Idle, &t.IOWait, &t.IRQ, &t.SoftIRQ, &t.Steal} {
-		if i+1 >= len(f) {
+	name, b := word(b)
+	var v [8]uint64
+	n := 0
+	for ; n < len(v); n++ {
+		var w []byte
+		if w, b = word(b); len(w) == 0 {
 			break
 		}
 		var err error
-		if *p, err = strconv.ParseUint(f[i+1], 10, 64); err != nil {
-			return CPUTimes{}, fmt.Errorf("%w: %w", ErrFormat, err)
+		if v[n], err = number(w); err != nil {
+			return CPUTimes{}, err
 		}
 	}
-	return t, nil
+	if string(name) != "cpu" || n < 4 {
+		return CPUTimes{}, fmt.Errorf("%w: no line of all CPUs", ErrFormat)
+	}
+	return CPUTimes{User: v[0], Nice: v[1], System: v[2], Idle: v[3], IOWait: v[4], IRQ: v[5], SoftIRQ: v[6], Steal: v[7]}, nil
 }
 
 // Since returns where the time between b and the later a went; all 0 if no tick passed.

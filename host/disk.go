@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"strconv"
 	"strings"
 )
 
@@ -32,44 +31,57 @@ type DiskStats struct {
 // DiskStats reads the counters of a disk or a partition by its kernel name ("sda", "nvme0n1p1",
 // or with a slash, "cciss/c0d0").
 func (r Roots) DiskStats(name string) (DiskStats, error) {
-	name = strings.ReplaceAll(name, "/", "!") // as sysfs spells it
-	if name == "" || name == "." || name == ".." {
-		return DiskStats{}, fmt.Errorf("disk name %q: %w", name, fs.ErrInvalid)
+	paths, err := r.diskPaths(name)
+	if err != nil {
+		return DiskStats{}, err
 	}
-	// class/block has partitions too; block alone is all that some containers show.
-	path := r.sys("class/block", name, "stat")
+	path := paths[0]
 	b, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		path = r.sys("block", name, "stat")
+		path = paths[1]
 		b, err = os.ReadFile(path)
 	}
 	if err != nil {
 		return DiskStats{}, err
 	}
-	d, err := parseDiskStats(string(b))
+	d, err := parseDiskStats(b)
 	if err != nil {
 		return DiskStats{}, fmt.Errorf("%s: %w", path, err)
 	}
 	return d, nil
 }
 
+// diskPaths are where a disk's counters may be, the likelier place first.
+func (r Roots) diskPaths(name string) ([]string, error) {
+	name = strings.ReplaceAll(name, "/", "!") // as sysfs spells it
+	if name == "" || name == "." || name == ".." {
+		return nil, fmt.Errorf("disk name %q: %w", name, fs.ErrInvalid)
+	}
+	// class/block has partitions too; block alone is all that some containers show.
+	return []string{r.sys("class/block", name, "stat"), r.sys("block", name, "stat")}, nil
+}
+
 // parseDiskStats reads a stat file, Documentation/block/stat.rst: 11 columns, 15 with discards
 // (Linux 4.18), 17 with flushes (5.5).
-func parseDiskStats(s string) (DiskStats, error) {
-	f := strings.Fields(s)
-	if len(f) < 11 {
-		return DiskStats{}, fmt.Errorf("%w: %d columns", ErrFormat, len(f))
-	}
+func parseDiskStats(b []byte) (DiskStats, error) {
 	var v [17]uint64
-	for i := range min(len(f), len(v)) {
-		var err error
-		if v[i], err = strconv.ParseUint(f[i], 10, 64); err != nil {
-			// Linux 4.x could show an in-flight count of -1 for a moment.
-			if i == 8 && strings.HasPrefix(f[i], "-") {
-				continue
-			}
-			return DiskStats{}, fmt.Errorf("%w: %w", ErrFormat, err)
+	n := 0
+	for ; n < len(v); n++ {
+		var w []byte
+		if w, b = word(b); len(w) == 0 {
+			break
 		}
+		// Linux 4.x could show an in-flight count of -1 for a moment.
+		if n == 8 && w[0] == '-' {
+			continue
+		}
+		var err error
+		if v[n], err = number(w); err != nil {
+			return DiskStats{}, err
+		}
+	}
+	if n < 11 {
+		return DiskStats{}, fmt.Errorf("%w: %d columns", ErrFormat, n)
 	}
 	const sector = 512 // whatever the device's block size
 	return DiskStats{

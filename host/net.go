@@ -1,10 +1,9 @@
 package host
 
 import (
+	"bytes"
 	"fmt"
 	"os"
-	"strconv"
-	"strings"
 )
 
 // NetStats is the traffic of all network interfaces but the loopback, in bytes. Traffic over a
@@ -21,7 +20,7 @@ func (r Roots) NetStats() (NetStats, error) {
 	if err != nil {
 		return NetStats{}, err
 	}
-	n, err := parseNetStats(string(b))
+	n, err := parseNetStats(b)
 	if err != nil {
 		return NetStats{}, fmt.Errorf("%s: %w", path, err)
 	}
@@ -29,30 +28,47 @@ func (r Roots) NetStats() (NetStats, error) {
 }
 
 // parseNetStats reads /proc/net/dev: two header lines, then "name: rx_bytes …7 more… tx_bytes …".
-func parseNetStats(s string) (NetStats, error) {
+func parseNetStats(b []byte) (NetStats, error) {
 	var n NetStats
-	for line := range strings.Lines(s) {
+	for len(b) > 0 {
+		line := b
+		if end := bytes.IndexByte(b, '\n'); end >= 0 {
+			line = b[:end]
+		}
+		b = b[min(len(line)+1, len(b)):]
 		// The last colon, because an alias has one in its name; the header has none.
-		i := strings.LastIndexByte(line, ':')
-		if i < 0 || strings.TrimSpace(line[:i]) == "lo" {
+		i := bytes.LastIndexByte(line, ':')
+		if i < 0 || string(bytes.TrimSpace(line[:i])) == "lo" {
 			continue
 		}
-		f := strings.Fields(line[i+1:])
-		if len(f) < 9 {
-			return NetStats{}, fmt.Errorf("%w: %d columns", ErrFormat, len(f))
+		if err := n.add(line[i+1:]); err != nil {
+			return NetStats{}, err
 		}
-		rx, err := strconv.ParseUint(f[0], 10, 64)
-		if err != nil {
-			return NetStats{}, fmt.Errorf("%w: %w", ErrFormat, err)
-		}
-		tx, err := strconv.ParseUint(f[8], 10, 64)
-		if err != nil {
-			return NetStats{}, fmt.Errorf("%w: %w", ErrFormat, err)
-		}
-		n.RxBytes += rx
-		n.TxBytes += tx
 	}
 	return n, nil
+}
+
+// add takes in the columns of one interface: the first is what it received, the ninth what it sent.
+func (n *NetStats) add(columns []byte) error {
+	for i := range 9 {
+		var w []byte
+		if w, columns = word(columns); len(w) == 0 {
+			return fmt.Errorf("%w: %d columns", ErrFormat, i)
+		}
+		if i != 0 && i != 8 {
+			continue
+		}
+		v, err := number(w)
+		if err != nil {
+			return err
+		}
+		if i == 0 {
+			n.RxBytes += v
+		} else {
+			n.TxBytes += v
+		}
+	}
+	return nil
 }
 
 // Since returns the traffic between b and the later a; 0 where an interface went away.

@@ -16,6 +16,7 @@ import (
 const (
 	MaxThreads     = 1024
 	MaxIODepth     = 4096
+	MaxPasses      = 1000
 	MinInterval    = 10 * time.Millisecond
 	MaxIntervals   = 10_000_000
 	MaxTime        = 366 * 24 * time.Hour
@@ -37,6 +38,9 @@ func (p *Plan) Check() error {
 		return errors.New("the plan has no target")
 	}
 	var err error
+	for i := range p.Phases {
+		err = errors.Join(err, p.Phases[i].check())
+	}
 	points := 0
 	p.eachStream(func(point *Point, s *Stream) {
 		points++
@@ -102,7 +106,7 @@ func (pt *Point) checkShares() error {
 
 func (pt *Point) onePass() bool {
 	for i := range pt.Streams {
-		if !pt.Streams[i].OnePass {
+		if pt.Streams[i].Passes == 0 {
 			return false
 		}
 	}
@@ -120,6 +124,8 @@ func (s *Stream) check(p *Plan) error {
 	switch {
 	case s.Threads < 1 || s.Threads > MaxThreads:
 		return fmt.Errorf("--threads %d: must be from 1 to %d", s.Threads, MaxThreads)
+	case s.Passes < 0 || s.Passes > MaxPasses:
+		return fmt.Errorf("passes %d: must be from 0 to %d", s.Passes, MaxPasses)
 	case s.IODepth < 1 || s.IODepth > MaxIODepth:
 		return fmt.Errorf("--iodepth %d: must be from 1 to %d", s.IODepth, MaxIODepth)
 	case p.CompleteMin < 1 || p.CompleteMin > s.IODepth:
@@ -127,7 +133,7 @@ func (s *Stream) check(p *Plan) error {
 	case buffers > maxBufferBytes && s.BuffersPerSlot() > 0:
 		return fmt.Errorf("threads x iodepth x bs x targets = %s of buffers: over the limit of %s; lower one of them",
 			unit.Size(buffers), unit.Size(maxBufferBytes))
-	case s.OnePass && !s.Workload.Passes():
+	case s.Passes > 0 && !s.Workload.Passes():
 		return errors.New("a single pass needs a sequential workload of one block size, or --coverage")
 	}
 	for _, t := range s.Targets {
@@ -180,6 +186,9 @@ func (s *Stream) checkOn(f *device.Facts, direct bool) error {
 	r, err := w.RangeOn(f.SizeBytes)
 	if err != nil {
 		return err
+	}
+	if unitBytes, what := transferUnit(f, direct); w.Whole && r.Length%unitBytes != 0 {
+		return fmt.Errorf("the range of %d bytes is no multiple of %d, the target's %s, so that its end cannot be written", r.Length, unitBytes, what)
 	}
 	_, err = workload.NewGenerator(w, r, 0, 0, s.Threads)
 	return err

@@ -24,10 +24,10 @@ func TestCheckTakesWhatIsRight(t *testing.T) {
 		},
 		"no ramp": func(p *Plan) { p.firstPoint().Ramp = 0 },
 		"one pass, no time": func(p *Plan) {
-			p.firstStream().OnePass, p.firstStream().Workload.RW, p.firstPoint().Runtime = true, "write", 0
+			p.firstStream().Passes, p.firstStream().Workload.RW, p.firstPoint().Runtime = 1, "write", 0
 		},
 		"one pass of coverage": func(p *Plan) {
-			p.firstStream().OnePass, p.firstStream().Workload.RW, p.firstStream().Workload.Coverage = true, "randwrite", true
+			p.firstStream().Passes, p.firstStream().Workload.RW, p.firstStream().Workload.Coverage = 1, "randwrite", true
 		},
 		"terabytes of trims": func(p *Plan) {
 			s := p.firstStream()
@@ -72,9 +72,9 @@ func TestCheckRefuses(t *testing.T) {
 		"--rw \"x\": known are":                     func(p *Plan) { p.firstStream().Workload.RW = "x" },
 		"--bs 0: must be from 1 byte to 1g":         func(p *Plan) { p.firstStream().Workload.BlockSize = 0 },
 		"--read-pct 101: must be from 0 to 100":     func(p *Plan) { p.firstStream().Workload.ReadPct = 101 },
-		"a single pass needs a sequential workload": func(p *Plan) { p.firstStream().OnePass = true },
+		"a single pass needs a sequential workload": func(p *Plan) { p.firstStream().Passes = 1 },
 		"a single pass needs a sequential workload of one block size, or --coverage": func(p *Plan) {
-			p.firstStream().OnePass, p.firstStream().Workload.RW, p.firstStream().Workload.Stride = true, "write", 16384
+			p.firstStream().Passes, p.firstStream().Workload.RW, p.firstStream().Workload.Stride = 1, "write", 16384
 		},
 		"--bssplit 4k/50:8k/40: the shares sum to 90 %, not to 100": func(p *Plan) {
 			p.firstStream().Workload.BlockSizeSplit.Read = workload.Split{{Bytes: 4096, Share: 5000}, {Bytes: 8192, Share: 4000}}

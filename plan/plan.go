@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"blkstorm/steady"
 	"blkstorm/unit"
 	"blkstorm/workload"
 )
@@ -59,12 +60,26 @@ type Target struct {
 
 // Phase is a group of points that serve one purpose.
 type Phase struct {
-	Kind   string  `json:"kind"` // Measure
-	Points []Point `json:"points"`
+	Kind   string  `json:"kind"` // one of Kinds
+	Points []Point `json:"points,omitempty"`
+	// Steady ends the phase's only point as soon as its rounds are steady; the point's Runtime is the
+	// time after which that is given up. Only Precondition has it.
+	Steady *steady.Rule `json:"steady,omitempty"`
+	// Time is how long an Idle phase waits.
+	Time Duration `json:"time,omitempty"`
 }
 
-// Measure is the phase whose points are the results.
-const Measure = "measure"
+// Kinds of phases.
+const (
+	Purge        = "purge"        // the targets are discarded
+	Fill         = "fill"         // they are written, in order
+	Precondition = "precondition" // they are brought into the state that is to be measured
+	Measure      = "measure"      // its points are the results
+	Idle         = "idle"         // nothing is done
+)
+
+// Kinds lists them.
+var Kinds = []string{Purge, Fill, Precondition, Measure, Idle}
 
 // Point is one row of a result: streams that run together.
 type Point struct {
@@ -87,9 +102,10 @@ type Stream struct {
 	// Share is this stream's part of the point's I/Os in percent; 0 in all streams of a point lets
 	// each go as fast as it can.
 	Share float64 `json:"share,omitempty"`
-	// OnePass ends the stream when each thread has walked once through its sequential slice, or
-	// through its share of a workload with full coverage, however long that takes; the window is then that time.
-	OnePass bool `json:"one_pass,omitempty"`
+	// Passes ends the stream when each thread has walked so often through its sequential slice, or
+	// through its share of a workload with full coverage, however long that takes; the window is then
+	// that time. 0: the stream ends with the point's time.
+	Passes int `json:"passes,omitempty"`
 }
 
 // Waits says whether the stream leaves slots free on purpose, so that its depth is a limit rather than
@@ -144,13 +160,15 @@ func (p *Plan) Writes(i int) bool {
 	return writes
 }
 
-// Time is how long the plan's ramps and windows take together, without filling new files.
+// Time is how long the plan's ramps, windows and idle times take together at most: steady state may come
+// earlier. How long passes take, and filling new files, nobody knows.
 func (p *Plan) Time() time.Duration {
 	var sum time.Duration
 	for _, phase := range p.Phases {
 		for _, point := range phase.Points {
 			sum += point.Ramp.D() + point.Runtime.D()
 		}
+		sum += phase.Time.D()
 	}
 	return sum
 }

@@ -29,6 +29,7 @@ type Builder struct {
 	intervals   []*Interval
 	ramp        []*Interval
 	index       int
+	scratch     runner.Stat
 }
 
 // NewBuilder begins a point of doc. Rows are kept for the document only if keepRows is set: a run of
@@ -56,22 +57,22 @@ func (b *Builder) Row(row *runner.Row) *Interval {
 		DiskStats:   []*host.DiskStats{},
 		Net:         row.Host.Net,
 	}
-	for i := range row.Host.Disks {
+	disks := make([]host.DiskStats, len(row.Host.Disks))
+	copy(disks, row.Host.Disks) // the row's own are used again
+	for i := range disks {
 		var disk *host.DiskStats
 		if i < len(b.doc.Targets) && b.doc.Targets[i].Name != "" {
-			d := row.Host.Disks[i]
-			disk = &d
+			disk = &disks[i]
 		}
 		in.DiskStats = append(in.DiskStats, disk)
 	}
-	all := merged(row.Cells, func(runner.Cell) bool { return true })
-	in.Read, in.Write, in.Trim = intervalStats(&all)
-	if len(b.doc.Targets) > 1 {
-		for i, t := range b.doc.Targets {
-			one := merged(row.Cells, func(c runner.Cell) bool { return c.Target == i })
-			it := IntervalTarget{Path: t.Path}
-			it.Read, it.Write, it.Trim = intervalStats(&one)
-			in.Targets = append(in.Targets, it)
+	in.Read, in.Write, in.Trim = b.intervalStats(row.Cells, allTargets)
+	if n := len(b.doc.Targets); n > 1 {
+		in.Targets = make([]IntervalTarget, n)
+		for i := range in.Targets {
+			it := &in.Targets[i]
+			it.Path = b.doc.Targets[i].Path
+			it.Read, it.Write, it.Trim = b.intervalStats(row.Cells, i)
 		}
 	}
 	if !row.Ramp {
@@ -87,16 +88,49 @@ func (b *Builder) Row(row *runner.Row) *Interval {
 	return in
 }
 
-func intervalStats(ops *[op.Count]runner.Stat) (read, write, trim IntervalStat) {
-	return intervalStat(&ops[op.Read]), intervalStat(&ops[op.Write]), intervalStat(&ops[op.Trim])
+// allTargets is none of the indexes of a target.
+const allTargets = -1
+
+func (b *Builder) intervalStats(cells []runner.Cell, target int) (read, write, trim IntervalStat) {
+	return intervalStat(b.sum(cells, target, op.Read)), intervalStat(b.sum(cells, target, op.Write)), intervalStat(b.sum(cells, target, op.Trim))
 }
+
+// sum is one direction of the cells of a target. Where a single cell has it, as is usual, that is the
+// cell's own; otherwise it is the Builder's, until the next call.
+func (b *Builder) sum(cells []runner.Cell, target int, o op.Op) *runner.Stat {
+	b.scratch.Reset()
+	sum := &b.scratch
+	n := 0
+	for i := range cells {
+		s := &cells[i].Ops[o]
+		if target != allTargets && cells[i].Target != target || s.Latency.Count() == 0 && s.Faults() == 0 {
+			continue
+		}
+		switch n++; n {
+		case 1:
+			sum = s
+		case 2:
+			b.scratch.Merge(sum)
+			sum = &b.scratch
+			fallthrough
+		default:
+			sum.Merge(s)
+		}
+	}
+	return sum
+}
+
+// rowPercentiles are those of IntervalStat.
+var rowPercentiles = []float64{50, 95, 99}
 
 func intervalStat(s *runner.Stat) IntervalStat {
 	h := &s.Latency
+	var p [3]int64
+	h.Percentiles(rowPercentiles, p[:])
 	out := IntervalStat{
 		IOs: h.Count(), Bytes: s.Bytes, Errors: s.Errors, Short: s.Short, Zero: s.Zero,
 		Mean: round(h.Mean()), StdDev: round(h.StdDev()), Min: h.Min(), Max: h.Max(),
-		P50: h.Percentile(50), P95: h.Percentile(95), P99: h.Percentile(99),
+		P50: p[0], P95: p[1], P99: p[2],
 	}
 	if r := &s.Response; r.Count() > 0 {
 		out.Response = &IntervalResponse{Mean: round(r.Mean()), P50: r.Percentile(50), P95: r.Percentile(95), P99: r.Percentile(99), Max: r.Max()}

@@ -12,6 +12,7 @@ import (
 	"blkstorm/host"
 	"blkstorm/ioengine/registry"
 	"blkstorm/plan"
+	"blkstorm/steady"
 	"blkstorm/verdict"
 	"blkstorm/workload"
 )
@@ -71,18 +72,30 @@ type Point struct {
 	Sync         *Stat `json:"sync"`
 	InFlight     int64 `json:"inflight_max"` // the most I/Os in flight at once, over all threads
 
-	Streams       []*Stream         `json:"streams"`
-	Targets       []*Target         `json:"targets"`
-	PerThread     []Thread          `json:"per_thread"`
-	Errors        []IOError         `json:"errors"`                  // the first ones; Stat.Errors counts all
-	StuckIOs      uint64            `json:"stuck_ios"`               // never answered by the device
-	Stuck         []Stuck           `json:"stuck"`                   // of these, the oldest
-	Failure       string            `json:"failure,omitempty"`       // why the engine itself broke
-	CPU           CPU               `json:"cpu"`                     // of the whole machine, over the window
-	Process       Process           `json:"process"`                 // of blkstorm itself, over the point
-	Intervals     []*Interval       `json:"intervals,omitzero"`      // the window; nil when rows are not kept
-	RampIntervals []*Interval       `json:"ramp_intervals,omitzero"` // the ramp
-	Warnings      []verdict.Warning `json:"warnings"`
+	Streams       []*Stream   `json:"streams"`
+	Targets       []*Target   `json:"targets"`
+	PerThread     []Thread    `json:"per_thread"`
+	Errors        []IOError   `json:"errors"`                  // the first ones; Stat.Errors counts all
+	StuckIOs      uint64      `json:"stuck_ios"`               // never answered by the device
+	Stuck         []Stuck     `json:"stuck"`                   // of these, the oldest
+	Failure       string      `json:"failure,omitempty"`       // why the engine itself broke
+	CPU           CPU         `json:"cpu"`                     // of the whole machine, over the window
+	Process       Process     `json:"process"`                 // of blkstorm itself, over the point
+	Intervals     []*Interval `json:"intervals,omitzero"`      // the window; nil when rows are not kept
+	RampIntervals []*Interval `json:"ramp_intervals,omitzero"` // the ramp
+	// Steady is there when steady state was looked for; Drift, when a point that did the same later was
+	// out of it.
+	Steady   *steady.Report    `json:"steady,omitempty"`
+	Drift    *Drift            `json:"drift,omitempty"`
+	Warnings []verdict.Warning `json:"warnings"`
+}
+
+// Drift says that a point was out of the steady state that had been reached before it.
+type Drift struct {
+	Metric string  `json:"metric"` // as in steady.Rule
+	Value  float64 `json:"value"`
+	Low    float64 `json:"low"`
+	High   float64 `json:"high"`
 }
 
 // Issued counts I/Os handed to the kernel, per direction.

@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"errors"
 	"runtime"
 	"slices"
 	"time"
@@ -78,7 +79,9 @@ func (c *control) stopWith(ctx context.Context) (end func()) {
 		defer close(ended)
 		select {
 		case <-ctx.Done():
-			c.result.Interrupted = c.run.stop()
+			stopped := c.run.stop()
+			c.result.Enough = errors.Is(context.Cause(ctx), ErrEnough)
+			c.result.Interrupted = stopped && !c.result.Enough
 		case <-over:
 		}
 	}()
@@ -291,6 +294,7 @@ func (c *control) close() {
 	res.Ramp = time.Duration(min(end, r.schedule.window) - r.schedule.start)
 	res.Window = time.Duration(max(end-r.schedule.window, 0))
 	res.Completed = (end == r.planned || r.endless()) && !r.wasStopped() && res.StuckIOs == 0
+
 	for _, th := range r.threads {
 		res.Threads = append(res.Threads, Thread{
 			Stream: th.stream, Target: th.target, CPU: th.cpu, Engine: th.engine.Info(),
@@ -302,6 +306,9 @@ func (c *control) close() {
 		if th.failed != nil && res.Failed == nil {
 			res.Failed = th.failed
 		}
+	}
+	if res.Enough && res.StuckIOs == 0 && (res.Faults == 0 || r.cfg.ContinueOnError) {
+		res.Completed = true
 	}
 	res.Completed = res.Completed && res.Failed == nil
 	res.Health.add(r.threads)

@@ -62,7 +62,7 @@ func TestTrimsAndSyncsReachTheEngine(t *testing.T) {
 // A pass trims and writes each block once; syncs are no part of it.
 func TestOnePassOfPairs(t *testing.T) {
 	s := stream("trimwrite", 3, 4)
-	s.OnePass, s.Workload.Fsync = true, 7
+	s.Passes, s.Workload.Fsync = 1, 7
 	r, g := run1(t, Config{Point: point(0, 0, 100*time.Millisecond, s), Targets: []Target{nowhere(4096 * 1000)}, Driver: &null.Driver})
 	checkSums(t, g, r)
 	ops := &r.Cells[0].Ops

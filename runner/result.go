@@ -57,10 +57,12 @@ func (s *Stat) Merge(o *Stat) {
 // Faults is the number of I/Os that are none: failed, short or empty.
 func (s *Stat) Faults() uint64 { return s.Errors + s.Short + s.Zero }
 
-func (s *Stat) reset() {
+// Reset empties s and keeps its memory.
+func (s *Stat) Reset() {
 	s.Latency.Reset()
 	s.Response.Reset()
 	s.Bytes, s.Errors, s.Short, s.Zero = 0, 0, 0, 0
+	s.Offered, s.Late, s.Missed = 0, 0, 0
 }
 
 // Cell is the statistics of one stream on one target.
@@ -83,12 +85,9 @@ type Row struct {
 	Host     Sample        // counters' growth over the row, as near as control could read them
 }
 
-// Sample is the growth of the host's counters over some time.
-type Sample struct {
-	CPU   host.CPUShare
-	Disks []host.DiskStats // per target; zero where there is no disk to read
-	Net   host.NetStats
-}
+// Sample is the growth of the host's counters over some time, with a disk per target; it is zero where
+// there is none to read.
+type Sample = host.Growth
 
 // maxStuck is how many stuck I/Os are kept with their details; all are counted.
 const maxStuck = 1000
@@ -143,6 +142,7 @@ type Result struct {
 	Window      time.Duration // 0 when the point was stopped in its ramp
 	Completed   bool          // the window ran to its planned end and every I/O came back
 	Interrupted bool          // ended by the caller
+	Enough      bool          // ended by the caller, who has what he wanted: as good as completed
 	Cells       []Cell        // the window only
 	RampIOs     uint64
 	Threads     []Thread

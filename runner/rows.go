@@ -1,7 +1,10 @@
 package runner
 
 import (
+	"slices"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"blkstorm/op"
 )
@@ -14,11 +17,17 @@ type rows struct {
 	next    int64          // the first row not yet handed on
 	spare   []*Row
 	sampler sampler
+	cell    []int // per thread, its place in Row.Cells
+	rested  int64 // when control last gave its CPU away
 }
 
 func newRows(r *run, result *Result) *rows {
 	result.Cells = r.cells()
-	return &rows{run: r, result: result, pending: map[int64]*Row{}, sampler: newSampler(r)}
+	n := &rows{run: r, result: result, pending: map[int64]*Row{}, sampler: newSampler(r)}
+	for _, th := range r.threads {
+		n.cell = append(n.cell, slices.IndexFunc(result.Cells, func(c Cell) bool { return c.Stream == th.stream && c.Target == th.target }))
+	}
+	return n
 }
 
 // cells lists the pairs of stream and target that the point has.
@@ -36,7 +45,33 @@ func (r *run) cells() []Cell {
 func (r *rows) waiting(now int64) bool { return r.next < r.run.schedule.row(now) }
 
 // sample reads the host's counters if a row has ended since they were last read.
-func (r *rows) sample(now int64) { r.sampler.read(r.run.schedule.row(now)) }
+func (r *rows) sample(now int64) {
+	r.rested = now
+	r.sampler.read(r.run.schedule.row(now))
+}
+
+// restAfter is how long control works at a stretch. Where it has the only CPU, an I/O that completes
+// meanwhile waits for it, and its latency shows control's work.
+const restAfter = int64(100 * time.Microsecond)
+
+// rest gives the CPU to others for a moment, some 60 µs with the kernel's slack, if control has worked
+// for restAfter; it says whether it did. It may be called wherever control may lose its CPU anyway, which
+// is everywhere. It sleeps, as sched_yield(2) does not make a thread wait for one of a worse priority.
+//
+// Only the first quarter of an interval has rests: with very many threads and short intervals control
+// would fall behind otherwise, and a backlog of slices costs memory.
+func (r *rows) rest() bool {
+	now := r.run.clock.now()
+	s := &r.run.schedule
+	if now-r.rested < restAfter || now-s.begin(s.row(now)) > s.interval/4 {
+		return false
+	}
+	_ = unix.Nanosleep(&moment, nil) // cut short is fine
+	r.rested = r.run.clock.now()
+	return true
+}
+
+var moment = unix.Timespec{Nsec: 1}
 
 // complete is the first row that some thread may still add to. It must be asked before collect: what
 // a thread retires after the answer belongs to rows from there on.
@@ -48,7 +83,8 @@ func (r *rows) complete() int64 {
 	return first
 }
 
-// collect takes in all retired slices and gives them back empty.
+// collect takes in all retired slices and gives them back empty, with rests in between: what a thread
+// retires during one is taken in now or next time, and its row is not handed on before, see complete.
 func (r *rows) collect() {
 	for _, th := range r.run.threads {
 		for s := th.retired.takeAll(); s != nil; {
@@ -57,6 +93,7 @@ func (r *rows) collect() {
 			s.reset()
 			th.recycled.push(s)
 			s = next
+			r.rest()
 		}
 	}
 }
@@ -64,14 +101,9 @@ func (r *rows) collect() {
 func (r *rows) take(th *thread, s *slice) {
 	row := r.open(s.row)
 	row.InFlight += s.inflight
-	for i := range row.Cells {
-		cell := &row.Cells[i]
-		if cell.Stream != th.stream || cell.Target != th.target {
-			continue
-		}
-		for o := range cell.Ops {
-			cell.Ops[o].add(&s.counts[o])
-		}
+	cell := &row.Cells[r.cell[th.number]]
+	for o := range cell.Ops {
+		cell.Ops[o].add(&s.counts[o])
 	}
 }
 
@@ -105,6 +137,7 @@ func (r *rows) finish(end int64) {
 	}
 	r.result.CPU = r.sampler.window()
 	r.result.Process, r.result.ProcessWall = r.sampler.process()
+	r.sampler.close()
 }
 
 // hand completes the next row, adds it to the totals and passes it to the caller.
@@ -122,8 +155,9 @@ func (r *rows) hand(end int64) {
 	row.Start = time.Duration(begin - s.window)
 	row.Length = time.Duration(end - begin)
 	row.Wall = r.run.clock.wall(begin)
-	row.Host = r.sampler.growth(r.next)
+	r.sampler.growth(r.next, &row.Host)
 	r.total(row)
+	r.rest()
 	if r.run.cfg.Rows != nil {
 		r.run.cfg.Rows(row)
 	}
@@ -131,7 +165,7 @@ func (r *rows) hand(end int64) {
 	row.InFlight = 0
 	for i := range row.Cells {
 		for o := range row.Cells[i].Ops {
-			row.Cells[i].Ops[o].reset()
+			row.Cells[i].Ops[o].Reset()
 		}
 	}
 	r.spare = append(r.spare, row)

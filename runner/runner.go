@@ -60,6 +60,9 @@ type Config struct {
 	Roots host.Roots
 }
 
+// ErrEnough is the cause with which a caller ends a point whose purpose is reached before its time is over.
+var ErrEnough = errors.New("the point has reached its purpose")
+
 // DefaultGrace is long enough for a disk that retries (SCSI's default command timeout is 30 s, but
 // what answers that late within a benchmark is reported as hung, with its age).
 const DefaultGrace = 10 * time.Second
@@ -117,7 +120,7 @@ func (r *run) wasStopped() bool {
 
 // Run carries out a point. It returns when the point has ended and every thread has stopped, or
 // given up on; cancelling ctx ends the window at once, and the result then covers the time until
-// there. An error means that nothing was issued; an *ioengine.OpenError, that another engine may do.
+// there. With the cause ErrEnough that is the point's planned end: its purpose is reached. An error means that nothing was issued; an *ioengine.OpenError, that another engine may do.
 func Run(ctx context.Context, cfg Config) (*Result, error) {
 	if cfg.Grace == 0 {
 		cfg.Grace = DefaultGrace
@@ -254,7 +257,7 @@ func (r *run) begin() {
 // endless says whether the point ends by its streams' own work rather than by time.
 func (r *run) endless() bool {
 	for i := range r.cfg.Point.Streams {
-		if !r.cfg.Point.Streams[i].OnePass {
+		if r.cfg.Point.Streams[i].Passes == 0 {
 			return false
 		}
 	}

@@ -93,7 +93,7 @@ func TestStopInTheRamp(t *testing.T) {
 
 func TestOnePassIssuesEachBlockOnce(t *testing.T) {
 	s := stream("write", 3, 4)
-	s.OnePass = true
+	s.Passes = 1
 	r, g := run1(t, Config{Point: point(0, 0, 100*time.Millisecond, s), Targets: []Target{nowhere(4096 * 1000)}, Driver: &null.Driver})
 	checkSums(t, g, r)
 	if n := r.Cells[0].Ops[op.Write].Latency.Count(); n != 1000 || !r.Completed {

@@ -7,28 +7,34 @@ import (
 )
 
 // sampler reads the host's counters at the borders of rows and keeps the readings until the row is
-// handed on.
+// handed on. Once it is under way it allocates nothing.
 type sampler struct {
-	run      *run
-	start    host.CPUTimes // at the window's start
-	began    host.ProcessTimes
-	beganAt  int64
-	readings map[int64]reading // at the begin of a row
-	last     reading
-	lastRow  int64
+	run     *run
+	host    *host.Sampler
+	start   host.Counters // at the window's start
+	began   host.ProcessTimes
+	beganAt int64
+	borders []*border // in order of their rows
+	spare   []*border
+	last    host.Counters
+	lastRow int64
 }
 
-type reading struct {
-	cpu   host.CPUTimes
-	disks []host.DiskStats
-	net   host.NetStats
+// border is a reading for the begin of a row, and of those before it that have none of their own.
+type border struct {
+	row      int64
+	counters host.Counters
 }
 
 func newSampler(r *run) sampler {
-	s := sampler{run: r, readings: map[int64]reading{}, lastRow: -1}
+	var disks []string
+	for i := range r.cfg.Targets {
+		disks = append(disks, r.cfg.Targets[i].Disk)
+	}
+	s := sampler{run: r, host: r.cfg.Roots.NewSampler(disks), lastRow: -1}
 	s.began, s.beganAt = host.SelfTimes(), r.clock.now()
 	s.read(0)
-	s.start = s.last.cpu
+	s.start.Copy(&s.last)
 	return s
 }
 
@@ -37,54 +43,56 @@ func (s *sampler) read(row int64) {
 	if row <= s.lastRow {
 		return
 	}
-	now := s.now()
-	for i := s.lastRow + 1; i <= row; i++ {
-		s.readings[i] = now
+	if len(s.spare) == 0 {
+		s.spare = append(s.spare, &border{})
 	}
+	n := len(s.spare) - 1
+	b := s.spare[n]
+	s.spare, b.row = s.spare[:n], row
+	s.host.Sample(&b.counters)
+	s.borders = append(s.borders, b)
+	s.last.Copy(&b.counters)
 	if s.lastRow < s.run.schedule.rampRows && row >= s.run.schedule.rampRows {
-		s.start = now.cpu
+		s.start.Copy(&b.counters)
 	}
-	s.last, s.lastRow = now, row
+	s.lastRow = row
 }
 
 // final takes the last reading, for the end of the last row.
-func (s *sampler) final() { s.last = s.now() }
+func (s *sampler) final() { s.host.Sample(&s.last) }
 
-func (s *sampler) now() reading {
-	roots := s.run.cfg.Roots
-	var now reading
-	// Counters that cannot be read stay zero: no point fails for a statistic beside it.
-	now.cpu, _ = roots.CPUTimes()
-	now.net, _ = roots.NetStats()
-	now.disks = make([]host.DiskStats, len(s.run.cfg.Targets))
-	for i := range s.run.cfg.Targets {
-		if disk := s.run.cfg.Targets[i].Disk; disk != "" {
-			now.disks[i], _ = roots.DiskStats(disk)
-		}
+// growth writes into g what the counters gained over row. It is asked for every row once, in order.
+func (s *sampler) growth(row int64, g *host.Growth) {
+	n := 0
+	for n < len(s.borders) && s.borders[n].row < row {
+		n++
 	}
-	return now
+	s.spare = append(s.spare, s.borders[:n]...)
+	s.borders = append(s.borders[:0], s.borders[n:]...)
+	before, after := s.reading(row), s.reading(row+1)
+	after.Since(before, g)
 }
 
-// growth is what the counters gained over a row.
-func (s *sampler) growth(row int64) Sample {
-	before, after := s.readings[row], s.last
-	if next, ok := s.readings[row+1]; ok {
-		after = next
-	}
-	delete(s.readings, row)
-	sample := Sample{CPU: after.cpu.Since(before.cpu), Net: after.net.Since(before.net)}
-	for i := range after.disks {
-		if i < len(before.disks) {
-			sample.Disks = append(sample.Disks, after.disks[i].Since(before.disks[i]))
+// reading is the one for the begin of row; the last there is, if it has none yet.
+func (s *sampler) reading(row int64) *host.Counters {
+	for _, b := range s.borders {
+		if b.row >= row {
+			return &b.counters
 		}
 	}
-	return sample
+	return &s.last
 }
 
 // window is the CPU's share from the window's start until the last reading.
-func (s *sampler) window() host.CPUShare { return s.last.cpu.Since(s.start) }
+func (s *sampler) window() host.CPUShare {
+	var g host.Growth
+	s.last.Since(&s.start, &g)
+	return g.CPU
+}
 
 // process is what this process has used since the point began.
 func (s *sampler) process() (host.ProcessTimes, time.Duration) {
 	return host.SelfTimes().Since(s.began), time.Duration(s.run.clock.now() - s.beganAt)
 }
+
+func (s *sampler) close() { s.host.Close() }

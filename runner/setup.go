@@ -27,8 +27,8 @@ func (th *thread) prepare(s *plan.Stream, number int, pace *pace) error {
 		}
 	}
 	th.left = -1
-	if s.OnePass {
-		th.left = th.gen.Pass()
+	if s.Passes > 0 {
+		th.left = int64(s.Passes) * th.gen.Pass()
 	}
 	th.active, th.spare = newSlice(s), newSlice(s)
 	if pace != nil {

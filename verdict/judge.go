@@ -31,6 +31,8 @@ type Input struct {
 	EngineNotes      []string
 	UnwrittenShare   float64 // the largest over the targets that are read
 	UnwrittenPath    string
+	// Steady state: what was looked for and not found, or lost again; empty when neither.
+	NotSteady, Drift string
 	// In an open loop:
 	Paced                 bool // or with think time, or a share among streams
 	Offered, Late, Missed uint64
@@ -44,7 +46,7 @@ func Judge(in *Input) []Warning {
 	var out []Warning
 	for _, rule := range []func(*Input) *Warning{
 		hung, broken, faults, partial, dry, unwritten, cached, cpuBound, steal, clock, descheduled, tooDeep, depth, inSubmit,
-		kernelWorkers, missed, late, slowAfter, fallback, degraded, shortWindow, clamped, empty,
+		kernelWorkers, missed, late, notSteady, drifted, slowAfter, fallback, degraded, shortWindow, clamped, empty,
 	} {
 		if w := rule(in); w != nil {
 			out = append(out, *w)

@@ -21,6 +21,28 @@ func missed(in *Input) *Warning {
 	}
 }
 
+func notSteady(in *Input) *Warning {
+	if in.NotSteady == "" {
+		return nil
+	}
+	return &Warning{
+		Code:    "not_steady",
+		Message: "steady state was not reached: " + in.NotSteady,
+		Advice:  "what is measured after this depends on how long the device has been at work: allow more rounds (--steady-max-rounds), or precondition for longer",
+	}
+}
+
+func drifted(in *Input) *Warning {
+	if in.Drift == "" {
+		return nil
+	}
+	return &Warning{
+		Code:    "steady_state_lost",
+		Message: "the steady state that had been reached did not last: " + in.Drift,
+		Advice:  "precondition again, for longer; see whether something else uses the device, or it throttles",
+	}
+}
+
 func late(in *Input) *Warning {
 	if in.Offered == 0 || float64(in.Late)*100 < latePct*float64(in.Offered) || in.Missed > 0 {
 		return nil

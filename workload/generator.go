@@ -239,7 +239,9 @@ func (g *Generator) draw(r *Request, o op.Op) {
 		r.Offset = g.start + g.random(o, b)
 	case byWalk:
 		w := &g.walks[o]
-		r.Offset = g.start + w.step(w.next(), b.size)
+		l := w.next()
+		r.Length = w.fit(l, b.size)
+		r.Offset = g.start + w.step(l, r.Length)
 	case byPassing:
 		r.Offset = g.start + int64(g.passes.next())*b.size
 	default:

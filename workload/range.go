@@ -16,6 +16,9 @@ type Range struct {
 // End is the byte offset after the range.
 func (r Range) End() int64 { return r.Start + r.Length }
 
+// sector divides the logical block of every disk, and so their sizes.
+const sector = 512
+
 // RangeOn lays the specification on a target of size bytes. A percentage is rounded down to whole
 // blocks, and so is the target's end: a rest shorter than a block is not used (with several sizes: than what divides all of them). A range that does
 // not fit the target, or holds no block, is an error.
@@ -45,6 +48,12 @@ func (s *Spec) RangeOn(size int64) (Range, error) {
 		length = used
 	}
 	blocks := length / s.BlockSize
+	if s.Whole {
+		length -= length % sector
+		if length > 0 {
+			return Range{Start: start, Blocks: blocks, Length: length}, nil
+		}
+	}
 	if blocks == 0 {
 		if s.OneSize() {
 			return Range{}, fmt.Errorf("range of %s is smaller than one block of --bs %s", bytesText(length), unit.Size(s.BlockSize))

@@ -164,6 +164,9 @@ func (s *Spec) OneSize() bool { return s.MinBlock() == s.MaxBlock() }
 
 // grain is what all sizes, and so the lengths of ranges, are multiples of.
 func (s *Spec) grain() int64 {
+	if s.Whole {
+		return sector // the last I/O may be shorter
+	}
 	var grain int64
 	s.eachSize(func(n int64) { grain = gcd(grain, n) })
 	for _, o := range s.drawing() {

@@ -36,6 +36,9 @@ type Spec struct {
 	Stride     int64    `json:"stride,omitzero"`      // from the start of one I/O to that of the next; 0: they touch
 	Backward   bool     `json:"backward,omitzero"`
 	SeqStreams int      `json:"seq_streams,omitzero"` // sequential streams per target; 0: one per thread
+	// Whole has the last I/O of the range shorter than the others where the range is no multiple of
+	// them, so that a pass leaves nothing out.
+	Whole bool `json:"whole,omitzero"`
 
 	Data DataSpec `json:"data,omitzero"` // what writes hold
 
@@ -73,6 +76,9 @@ func (s *Spec) Validate() error {
 	}
 	if n := s.WorkingSet.Bytes; n%grain != 0 {
 		return fmt.Errorf("--working-set %s is not a multiple of %s %s", unit.Size(n), what, unit.Size(grain))
+	}
+	if s.Whole && (s.Mixed() || !s.Sequential() || !s.Passes()) {
+		return fmt.Errorf("whole: goes with a sequential shape of one direction and one size, not with --rw %s", s.RW)
 	}
 	if err := s.Data.validate(); err != nil {
 		return err

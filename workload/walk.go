@@ -12,6 +12,7 @@ type walk struct {
 	turn     int
 	stride   int64 // from the start of one I/O to that of the next; 0: they touch
 	backward bool
+	whole    bool // the last I/O of a lane may be shorter
 }
 
 // newWalk cuts the range into a lane per stream and takes those of the thread. roaming lanes, which
@@ -21,13 +22,13 @@ func newWalk(s *Spec, r Range, thread, threads int, roaming bool) (walk, error) 
 	if streams%threads != 0 {
 		return walk{}, fmt.Errorf("--seq-streams %d: must be a multiple of --threads %d, so that all streams are fed alike", streams, threads)
 	}
-	if r.Blocks < int64(streams) {
+	if r.Blocks < int64(streams) && !(s.Whole && streams == 1) {
 		if streams == threads {
 			return walk{}, fmt.Errorf("sequential range of %d blocks cannot be cut into slices for %d threads; lower --threads or --bs, or widen the range", r.Blocks, threads)
 		}
 		return walk{}, fmt.Errorf("--seq-streams %d: the range has only %d blocks", streams, r.Blocks)
 	}
-	w := walk{stride: s.Stride, backward: s.Backward}
+	w := walk{stride: s.Stride, backward: s.Backward, whole: s.Whole}
 	each := streams / threads
 	for i := thread * each; i < (thread+1)*each; i++ {
 		slice := r.Slice(s.BlockSize, i, streams)
@@ -50,6 +51,14 @@ func (w *walk) next() *lane {
 		w.turn = 0
 	}
 	return l
+}
+
+// fit is how long the lane's next I/O is, of those of size bytes.
+func (w *walk) fit(l *lane, size int64) int64 {
+	if rest := l.length - l.cursor; w.whole && rest > 0 && rest < size {
+		return rest
+	}
+	return size
 }
 
 // step is where the lane's next I/O goes, of size bytes. Where it would not fit before the lane's end
@@ -83,10 +92,14 @@ func (w *walk) advance(l *lane, size int64) {
 	}
 }
 
-// blocks is how many blocks of size bytes the lanes hold.
+// blocks is how many blocks of size bytes the lanes hold, with a shorter one at the end where that is
+// used.
 func (w *walk) blocks(size int64) (n int64) {
 	for i := range w.lanes {
 		n += w.lanes[i].length / size
+		if w.whole && w.lanes[i].length%size > 0 {
+			n++
+		}
 	}
 	return n
 }

@@ -69,10 +69,25 @@ func examples(block string) (list []example) {
 	return list
 }
 
+// shellWords splits a command at its spaces, but for those in single quotes.
+func shellWords(command string) []string {
+	inside := false
+	words := strings.FieldsFunc(command, func(r rune) bool {
+		if r == '\'' {
+			inside = !inside
+		}
+		return r == ' ' && !inside
+	})
+	for i := range words {
+		words[i] = strings.ReplaceAll(words[i], "'", "")
+	}
+	return words
+}
+
 // dryRun checks a command that the page only names.
 func dryRun(ts *testscript.TestScript, makefile, line string) {
 	command, _, _ := strings.Cut(line, " #")
-	words := strings.Fields(command)
+	words := shellWords(command)
 	switch {
 	case len(words) == 0:
 		return

@@ -3,10 +3,8 @@ package registry
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"os"
-	"runtime"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -16,91 +14,17 @@ import (
 	"golang.org/x/sys/unix"
 
 	"blkstorm/ioengine"
+	"blkstorm/ioengine/enginetest"
 	"blkstorm/ioengine/uring"
 	"blkstorm/lab"
 	"blkstorm/op"
 )
 
 const (
-	blockSize = 4096
+	blockSize = enginetest.BlockSize
 	blocks    = 256
 	depth     = 16
 )
-
-// bench is an engine opened on one target, in the test's own locked thread.
-type bench struct {
-	engine ioengine.Engine
-	slots  []ioengine.IO
-	region *ioengine.Region
-	done   []ioengine.Completion
-}
-
-func openOn(t testing.TB, d ioengine.Driver, path string) *bench {
-	t.Helper()
-	runtime.LockOSThread()
-	t.Cleanup(runtime.UnlockOSThread)
-	if err := probe(&d); err != nil {
-		lab.Missing(t, fmt.Sprintf("engine %s: %v", d.Name, err))
-	}
-	f, err := os.OpenFile(path, os.O_RDWR|unix.O_DIRECT, 0)
-	if err != nil {
-		lab.Missing(t, "no direct I/O on the temporary folder: "+err.Error())
-	}
-	t.Cleanup(func() { f.Close() })
-	n := depth
-	if d.MaxDepth > 0 {
-		n = d.MaxDepth
-	}
-	region, err := ioengine.NewRegion(n, blockSize)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b := &bench{slots: make([]ioengine.IO, n), region: region, done: make([]ioengine.Completion, n)}
-	b.engine, err = d.Open(ioengine.Config{
-		Files: []int{int(f.Fd())}, Slots: b.slots, Region: region.Bytes(), Stride: region.Stride(),
-		TotalBytes: int64(len(region.Bytes())), TotalDepth: n,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := b.engine.Close(); err != nil {
-			t.Error(err)
-		}
-		if err := region.Free(); err != nil {
-			t.Error(err)
-		}
-	})
-	return b
-}
-
-// all submits slots 0 to n-1 and collects every completion, however often the engine comes back early.
-func (b *bench) all(t testing.TB, n int) map[uint32]int32 {
-	t.Helper()
-	pending := make([]uint32, n)
-	for i := range pending {
-		pending[i] = uint32(i)
-	}
-	results := map[uint32]int32{}
-	for inflight := 0; len(results) < n; {
-		submitted, completed, err := b.engine.Cycle(pending, 1, 0, b.done)
-		if err != nil {
-			t.Fatal(err)
-		}
-		inflight += submitted - completed
-		pending = pending[submitted:]
-		for _, c := range b.done[:completed] {
-			if _, twice := results[c.Slot]; twice {
-				t.Fatalf("slot %d completed twice", c.Slot)
-			}
-			results[c.Slot] = c.Res
-		}
-		if inflight < 0 || inflight > len(b.slots) {
-			t.Fatalf("%d in flight of %d slots", inflight, len(b.slots))
-		}
-	}
-	return results
-}
 
 // engines are those that move data.
 func engines() []ioengine.Driver {
@@ -131,21 +55,21 @@ func TestEnginesMoveTheRightBlocks(t *testing.T) {
 			if err := os.WriteFile(path, want, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			b := openOn(t, d, path)
+			b := enginetest.Open(t, d, path, depth)
 			for range 50 {
-				offsets := rng.Perm(blocks)[:len(b.slots)]
-				for i := range b.slots {
-					buf := b.region.Buffer(i, blockSize)
-					b.slots[i] = ioengine.IO{Offset: int64(offsets[i]) * blockSize, Length: blockSize, Buf: buf, Op: op.Op(rng.IntN(2))}
+				offsets := rng.Perm(blocks)[:len(b.Slots)]
+				for i := range b.Slots {
+					buf := b.Region.Buffer(i, blockSize)
+					b.Slots[i] = ioengine.IO{Offset: int64(offsets[i]) * blockSize, Length: blockSize, Buf: buf, Op: op.Op(rng.IntN(2))}
 					for k := range buf {
 						buf[k] = byte(rng.Uint32())
 					}
-					if b.slots[i].Op == op.Write {
-						copy(want[b.slots[i].Offset:], buf)
+					if b.Slots[i].Op == op.Write {
+						copy(want[b.Slots[i].Offset:], buf)
 					}
 				}
-				for slot, res := range b.all(t, len(b.slots)) {
-					io := &b.slots[slot]
+				for slot, res := range b.All(t, len(b.Slots), 0) {
+					io := &b.Slots[slot]
 					if res != blockSize {
 						t.Fatalf("%s at %d: %d", io.Op, io.Offset, res)
 					}
@@ -169,7 +93,7 @@ func TestEnginesMoveTheRightBlocks(t *testing.T) {
 func TestEnginesReportFailuresPerIO(t *testing.T) {
 	for _, d := range engines() {
 		t.Run(d.Name, func(t *testing.T) {
-			b := openOn(t, d, lab.File(t, 2*blockSize))
+			b := enginetest.Open(t, d, lab.File(t, 2*blockSize), depth)
 			for _, c := range []struct {
 				name   string
 				offset int64
@@ -181,8 +105,8 @@ func TestEnginesReportFailuresPerIO(t *testing.T) {
 				{"beyond the end", 1 << 30, blockSize, 0},
 				{"good again", blockSize, blockSize, blockSize},
 			} {
-				b.slots[0] = ioengine.IO{Offset: c.offset, Length: int64(c.length), Buf: b.region.Buffer(0, int64(c.length)), Op: op.Read}
-				if got := b.all(t, 1)[0]; got != c.want {
+				b.Slots[0] = ioengine.IO{Offset: c.offset, Length: int64(c.length), Buf: b.Region.Buffer(0, int64(c.length)), Op: op.Read}
+				if got := b.All(t, 1, 0)[0]; got != c.want {
 					t.Errorf("%s: %d, want %d", c.name, got, c.want)
 				}
 			}
@@ -194,7 +118,7 @@ func TestEnginesReportFailuresPerIO(t *testing.T) {
 func TestEnginesUnderSignals(t *testing.T) {
 	for _, d := range engines() {
 		t.Run(d.Name, func(t *testing.T) {
-			b := openOn(t, d, lab.File(t, blocks*blockSize))
+			b := enginetest.Open(t, d, lab.File(t, blocks*blockSize), depth)
 			tid := unix.Gettid()
 			var stop atomic.Bool
 			stopped := make(chan struct{})
@@ -210,10 +134,10 @@ func TestEnginesUnderSignals(t *testing.T) {
 			}()
 			rng := rand.New(rand.NewPCG(3, 4))
 			for end := time.Now().Add(500 * time.Millisecond); time.Now().Before(end); {
-				for i := range b.slots {
-					b.slots[i] = ioengine.IO{Offset: int64(rng.IntN(blocks)) * blockSize, Length: blockSize, Buf: b.region.Buffer(i, blockSize), Op: op.Read}
+				for i := range b.Slots {
+					b.Slots[i] = ioengine.IO{Offset: int64(rng.IntN(blocks)) * blockSize, Length: blockSize, Buf: b.Region.Buffer(i, blockSize), Op: op.Read}
 				}
-				for slot, res := range b.all(t, len(b.slots)) {
+				for slot, res := range b.All(t, len(b.Slots), 0) {
 					if res != blockSize {
 						t.Fatalf("slot %d: %d", slot, res)
 					}
@@ -221,42 +145,6 @@ func TestEnginesUnderSignals(t *testing.T) {
 			}
 			stop.Store(true)
 			<-stopped
-		})
-	}
-}
-
-// A turn of an engine allocates nothing.
-func TestEnginesAllocateNothing(t *testing.T) {
-	for _, d := range append(engines(), drivers(Options{})[3]) {
-		t.Run(d.Name, func(t *testing.T) {
-			b := openOn(t, d, lab.File(t, blocks*blockSize))
-			pending := make([]uint32, 0, len(b.slots))
-			for i := range b.slots {
-				b.slots[i] = ioengine.IO{Length: blockSize, Buf: b.region.Buffer(i, blockSize), Op: op.Read}
-				pending = append(pending, uint32(i))
-			}
-			n := testing.AllocsPerRun(200, func() {
-				submitted, completed, err := b.engine.Cycle(pending, 1, 0, b.done)
-				if err != nil {
-					t.Fatal(err)
-				}
-				pending = append(pending[:0], pending[submitted:]...)
-				for _, c := range b.done[:completed] {
-					pending = append(pending, c.Slot)
-				}
-			})
-			if n != 0 {
-				t.Errorf("%g allocations per turn", n)
-			}
-			for len(pending) < len(b.slots) { // bring all back before the engine is closed
-				_, completed, err := b.engine.Cycle(nil, 1, 0, b.done)
-				if err != nil {
-					t.Fatal(err)
-				}
-				for _, c := range b.done[:completed] {
-					pending = append(pending, c.Slot)
-				}
-			}
 		})
 	}
 }

@@ -29,10 +29,12 @@ const (
 
 // io_uring_register operations.
 const (
-	registerBuffers = 0
-	registerFiles   = 2
-	registerProbe   = 8  // 5.6
-	registerRingFDs = 20 // 5.18
+	registerBuffers   = 0
+	registerFiles     = 2
+	unregisterFiles   = 3
+	registerProbe     = 8  // 5.6
+	registerRingFDs   = 20 // 5.18
+	unregisterRingFDs = 21 // 5.18
 )
 
 // Operations of an sqe.

@@ -5,8 +5,10 @@ import (
 	"os"
 	"runtime"
 	"testing"
+	"time"
 
 	"blkstorm/ioengine"
+	"blkstorm/ioengine/enginetest"
 	"blkstorm/op"
 )
 
@@ -75,4 +77,12 @@ func nopEngine(b *testing.B, depth int) (*engine, *ioengine.Region) {
 		b.Fatal(err)
 	}
 	return e.(*engine), region
+}
+
+// BenchmarkWakesBare is how late ppoll ends a wait, which older kernels need (package registry has the
+// others).
+func BenchmarkWakesBare(b *testing.B) {
+	for _, limit := range []time.Duration{100 * time.Microsecond, time.Millisecond} {
+		b.Run(limit.String(), func(b *testing.B) { enginetest.Wakes(b, Driver(Options{bare: true}), limit) })
+	}
 }

@@ -249,8 +249,15 @@ func (r *ring) withdraw() {
 	atomic.StoreUint32(r.sqTail, r.tail)
 }
 
+// close gives everything back. A thread keeps a ring that it has registered, and the ring the files that
+// are registered with it, for as long as the thread lives; and a thread of Go's outlives its goroutine.
 func (r *ring) close() error {
 	var errs []error
+	if r.enter&enterRegisteredRing != 0 {
+		u := &rsrcUpdate{offset: uint32(r.enterFD)}
+		_, err := r.register(unregisterRingFDs, uintptr(unsafe.Pointer(u)), 1)
+		errs = append(errs, err)
+	}
 	for _, m := range r.maps {
 		errs = append(errs, unix.Munmap(m))
 	}

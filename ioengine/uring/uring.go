@@ -13,8 +13,8 @@
 //	sync           IORING_OP_FSYNC
 //
 // FALLOCATE and FSYNC are always carried out by the kernel's worker threads (io-wq): asynchronous, but
-// no more at once than the kernel has workers for (4 per CPU and ring), and for one file of most file
-// systems only one. A polled ring (IOPOLL) takes reads and writes only: all else goes to package blocking.
+// no more at once than a thread has workers (4 per CPU), and the FALLOCATEs of one file of most file
+// systems one after the other. A polled ring (IOPOLL) takes reads and writes only: all else goes to package blocking.
 package uring
 
 import (
@@ -149,7 +149,14 @@ func (e *engine) registerFiles(files []int) error {
 
 func (e *engine) Info() ioengine.Info { return e.info }
 
-func (e *engine) Close() error { return e.ring.close() }
+// Close lets go of the files at once; the kernel takes the ring apart a moment later.
+func (e *engine) Close() error {
+	var err error
+	if e.fixedFiles {
+		_, err = e.ring.register(unregisterFiles, 0, 0)
+	}
+	return errors.Join(err, e.ring.close())
+}
 
 // tryOut proves that a ring can be set up and used here: a container may forbid either call.
 func tryOut(o Options) error {

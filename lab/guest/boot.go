@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -24,10 +25,15 @@ type machine struct {
 	modules  []string
 	append   string   // more of the kernel command line
 	icount   bool     // one instruction is one nanosecond: time is exact, and idle time costs nothing
+	seed     int      // of all random numbers, when icount
 	memory   string   // "512M"
 	qemu     []string // disks
 	payload  []byte   // archive that goes behind the kernel's own
 	timeout  time.Duration
+	// serve does on the host what the guest asks for, until the context ends with QEMU; stores are the
+	// folders of its small datastores. Without it the guest gets nothing.
+	serve  func(ctx context.Context, m *machine, qemu *os.Process, dir string) error
+	stores string
 }
 
 // report is what came out of a guest.
@@ -59,7 +65,10 @@ func (m *machine) boot(ctx context.Context, work string) (*report, error) {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, qemu, m.args(initrd, console, lines)...)
 	cmd.Dir = dir
-	out, runErr := cmd.CombinedOutput() // standard input is /dev/null
+	if m.stores != "" {
+		inStores(cmd, m.stores)
+	}
+	out, runErr := m.attend(ctx, cmd, dir)
 	if ctx.Err() != nil {
 		runErr = fmt.Errorf("not ended after %v", m.timeout)
 	}
@@ -69,6 +78,31 @@ func (m *machine) boot(ctx context.Context, work string) (*report, error) {
 	}
 	r.wall = time.Since(began)
 	return r, nil
+}
+
+// attend runs QEMU to its end; its standard input is /dev/null. When the guest cannot be served, waiting
+// for it makes no sense.
+func (m *machine) attend(ctx context.Context, cmd *exec.Cmd, dir string) ([]byte, error) {
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	served := make(chan error, 1)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() {
+		var err error
+		if m.serve != nil {
+			if err = m.serve(ctx, m, cmd.Process, dir); err != nil {
+				_ = cmd.Process.Kill()
+			}
+		}
+		served <- err
+	}()
+	err := cmd.Wait()
+	cancel()
+	return out.Bytes(), errors.Join(<-served, err)
 }
 
 // args is QEMU's command line. The machine type is pc: microvm has no timer to calibrate the TSC by, and
@@ -84,10 +118,16 @@ func (m *machine) args(initrd, console, lines string) []string {
 			"lab=" + m.scenario, "mods=" + strings.Join(m.modules, ",")}, " ")),
 	}
 	if m.icount {
-		// More than one CPU never boots in this mode.
-		args = append(args, "-accel", "tcg,thread=single", "-icount", "shift=0,sleep=off", "-smp", "1")
+		// More than one CPU never boots in this mode. With a clock and random numbers that are not the
+		// host's, nothing of the host is left in the guest: two boots with one seed are the same to
+		// the instruction. Another seed is another course of events.
+		args = append(args, "-accel", "tcg,thread=single", "-icount", "shift=0,sleep=off", "-smp", "1",
+			"-rtc", "base=2026-01-01T00:00:00,clock=vm", "-seed", strconv.Itoa(m.seed))
 	} else {
 		args = append(args, "-accel", "tcg,thread=multi", "-smp", "2")
+	}
+	if m.serve != nil {
+		args = append(args, "-qmp", "unix:qmp,server=on,wait=off") // in its folder
 	}
 	return append(args, m.qemu...)
 }

@@ -2,12 +2,14 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	benches "blkstorm/lab"
 	"blkstorm/lab/guest/cell"
@@ -153,5 +155,53 @@ func TestEveryDiskHasItsOwnSerial(t *testing.T) {
 			t.Errorf("serial %q of %s", d.Serial, d.Row())
 		}
 		seen[d.Serial] = true
+	}
+}
+
+// A report is followed while it grows, also when a line comes in two parts.
+func TestFollowReport(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "report")
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	asked := make(chan string)
+	done := make(chan error, 1)
+	go func() {
+		done <- follow(ctx, path, func(l cell.Line) error { asked <- l.Ask; return nil })
+	}()
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for _, want := range []string{"pause", "unplug nvme-psync"} {
+		text := `{"ask":"` + want + `"}` + "\n"
+		for _, part := range []string{text[:5], text[5:]} {
+			if _, err := f.WriteString(part); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(50 * time.Millisecond)
+		}
+		if got := <-asked; got != want {
+			t.Errorf("asked for %q, want %q", got, want)
+		}
+	}
+	cancel()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestSecondBootMustSayTheSame(t *testing.T) {
+	one := []cell.Cell{{Row: "a", Text: "1"}, {Row: "b", Text: "2"}}
+	if got := compareRuns(one, slices.Clone(one)); !got[0].OK || !got[1].OK {
+		t.Errorf("equal: %+v", got)
+	}
+	other := slices.Clone(one)
+	other[1].Text = "3"
+	if got := compareRuns(one, other); !got[0].OK || got[1].OK {
+		t.Errorf("one differs: %+v", got)
+	}
+	if got := compareRuns(one, one[:1]); got[1].OK {
+		t.Errorf("one is missing: %+v", got)
 	}
 }

@@ -4,6 +4,7 @@
 //
 //	go run ./lab/guest                 everything
 //	go run ./lab/guest -run truth      one scenario, or several: -run disks,guard
+//	go run ./lab/guest -seed 2         another course of events where time is exact
 //	go run ./lab/guest -accept         take the new cost of an I/O for the baseline
 //
 // The exit status is 0 only when every cell of every table passed.
@@ -42,6 +43,7 @@ type options struct {
 	keep     bool
 	baseline string
 	binary   string
+	seed     int
 }
 
 func parseOptions() (*options, error) {
@@ -51,6 +53,7 @@ func parseOptions() (*options, error) {
 	flag.BoolVar(&o.keep, "keep", false, "keep the work folder (consoles, reports, disks) and say where it is")
 	flag.StringVar(&o.baseline, "baseline", "lab/guest/cost.json", "the file of known costs")
 	flag.StringVar(&o.binary, "blkstorm", "", "a static binary to test; by default one is built of this tree")
+	flag.IntVar(&o.seed, "seed", 1, "of all random numbers in guests with exact time: with the same programs the same seed gives the same figures")
 	flag.Parse()
 	if *only != "" {
 		o.only = strings.Split(*only, ",")

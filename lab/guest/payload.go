@@ -20,13 +20,16 @@ func buildPayload(work, blkstorm string) (*archive, error) {
 	}
 	a := &archive{}
 	a.dir("bin")
-	for pkg, name := range map[string]string{"blkstorm/cmd/blkstorm": "bin/blkstorm", "blkstorm/lab/guest/inside": "inside"} {
+	// Always in the same order: where a file lies in the archive decides where it lies in the guest's
+	// memory, and then no two runs would be the same.
+	for _, p := range [][2]string{{"blkstorm/cmd/blkstorm", "bin/blkstorm"}, {"blkstorm/lab/guest/inside", "inside"}} {
+		pkg, name := p[0], p[1]
 		out := filepath.Join(bin, filepath.Base(name))
 		if name == "bin/blkstorm" && blkstorm != "" {
 			if out = blkstorm; !static(out) {
 				return nil, fmt.Errorf("%s is not static: build it with CGO_ENABLED=0", out)
 			}
-		} else if err := goTool("build", "-trimpath", "-ldflags", "-s -w -X main.version=lab", "-o", out, pkg); err != nil {
+		} else if err := goTool("build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w -X main.version=lab", "-o", out, pkg); err != nil {
 			return nil, err
 		}
 		if err := a.copyFile(name, out); err != nil {

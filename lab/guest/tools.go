@@ -19,6 +19,8 @@ var tools = []struct{ program, pkg string }{
 	{"dpkg", "dpkg"},
 	{"apt-get", "apt"},
 	{"ldd", "libc-bin"},
+	{"mount", "mount"},
+	{"nsenter", "util-linux"},
 	{"lvm", "lvm2"},
 	{"dmsetup", "dmsetup"},
 	{"mdadm", "mdadm"},

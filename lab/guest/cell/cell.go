@@ -21,5 +21,7 @@ type Line struct {
 	Sums map[string]uint64 `json:"sums,omitempty"`
 	// Cost is the price of one I/O in guest instructions, by name.
 	Cost map[string]float64 `json:"cost,omitempty"`
-	End  bool               `json:"end,omitempty"`
+	// Ask is something that the host shall do to the guest now, see the constants.
+	Ask string `json:"ask,omitempty"`
+	End bool   `json:"end,omitempty"`
 }

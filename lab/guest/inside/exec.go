@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os/exec"
 	"strings"
+	"syscall"
 	"time"
 
 	"blkstorm/device"
@@ -24,12 +25,15 @@ type ran struct {
 
 // blkstorm runs the program under test, with a limit far above what it may take: a hang must not take
 // the whole lab with it.
-func blkstorm(args ...string) *ran {
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
+func blkstorm(args ...string) *ran { return blkstormIn(nil, args...) }
+
+// blkstormIn starts it with these attributes.
+func blkstormIn(attr *syscall.SysProcAttr, args ...string) *ran {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Hour)
 	defer cancel()
 	var stdout, stderr bytes.Buffer
 	cmd := exec.CommandContext(ctx, "/bin/blkstorm", args...)
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = &stdout, &stderr, attr
 	err := cmd.Run()
 	r := &ran{args: args, status: cmd.ProcessState.ExitCode(), stdout: stdout.String(), stderr: stderr.String()}
 	if err != nil && r.status < 0 {
@@ -39,8 +43,10 @@ func blkstorm(args ...string) *ran {
 }
 
 // load is blkstorm run with a JSON result.
-func load(args ...string) *ran {
-	r := blkstorm(append([]string{"run", "--quiet", "--format", "json"}, args...)...)
+func load(args ...string) *ran { return loadIn(nil, args...) }
+
+func loadIn(attr *syscall.SysProcAttr, args ...string) *ran {
+	r := blkstormIn(attr, append([]string{"run", "--quiet", "--format", "json"}, args...)...)
 	var doc result.Doc
 	if json.Unmarshal([]byte(r.stdout), &doc) == nil && len(doc.Points) > 0 {
 		r.doc = &doc

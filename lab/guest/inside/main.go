@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"sync"
 
 	"golang.org/x/sys/unix"
 
@@ -20,6 +21,10 @@ var scenarios = map[string]func(*agent){
 	"guard":   (*agent).guard,
 	"truth":   (*agent).truth,
 	"faults":  (*agent).faults,
+	"vm":      (*agent).vm,
+	"repeat":  (*agent).repeat,
+	"hours":   (*agent).hours,
+	"pacing":  (*agent).pacing,
 	"clock":   (*agent).clock,
 	"kernel2": (*agent).otherKernel,
 }
@@ -27,6 +32,7 @@ var scenarios = map[string]func(*agent){
 // agent reports what it finds. A defect of the machinery (a tool that fails, a missing module) fails a
 // cell just as a wrong figure does: nothing that was not seen to work counts as good.
 type agent struct {
+	mu  sync.Mutex // a wish may come while a cell is reported
 	out *json.Encoder
 }
 
@@ -67,6 +73,8 @@ func openReport(path string) (*os.File, error) {
 }
 
 func (a *agent) send(l cell.Line) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
 	if err := a.out.Encode(l); err != nil {
 		fmt.Println("inside:", err)
 	}

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -32,60 +31,6 @@ type timed struct {
 func (c *timed) row() string {
 	return fmt.Sprintf("%s %v %s %dT/%dQ", c.device, c.latency, c.engine, c.threads, c.depth)
 }
-
-// codePath is what the kernel's and blkstorm's instructions add to a device's latency: from the stamp
-// before the submit call into the driver that starts the timer, and from the timer's interrupt to the
-// stamp after the reaping. Measured on Debian's 6.1 kernel; an instruction is a nanosecond.
-//
-// Above depth 1 a batch is stamped once, before the call that submits all of it, and reaped by one
-// call: an I/O also bears the submission of those before it and the completion of those behind it in
-// the batch. libaio's calls are dearer in this than io_uring's, threads of psync have no batch.
-func (c *timed) codePath() time.Duration {
-	if c.device == "scsi_debug" { // its completions come one by one, so that no batches form
-		return 22 * time.Microsecond
-	}
-	cost := 9 * time.Microsecond
-	if c.depth > 1 {
-		cost += map[string]time.Duration{"io_uring": 27 * time.Microsecond, "libaio": 54 * time.Microsecond}[c.engine]
-	}
-	return cost
-}
-
-// tail is what one I/O in a hundred bears more: it completes while Go's own threads have the only CPU,
-// or, with many threads, while those before it do.
-func (c *timed) tail() time.Duration {
-	if c.threads > 1 {
-		return 100 * time.Microsecond
-	}
-	return 27 * time.Microsecond
-}
-
-// spread is how far batches differ from run to run: whether they stay whole or fall apart is decided in
-// the first moments.
-func (c *timed) spread() time.Duration {
-	if c.depth > 1 {
-		return 10 * time.Microsecond
-	}
-	return 0
-}
-
-// turnaround is from the reaping of an I/O to the stamp of the next one, or of a whole batch: no latency
-// has it, but at a fixed depth the rate does.
-func (c *timed) turnaround() time.Duration {
-	if c.depth > 1 {
-		return 2500 * time.Nanosecond
-	}
-	return 600 * time.Nanosecond
-}
-
-const (
-	latencyTolerance = 0.015
-	maxTolerance     = 0.05
-	// controlWork is what control does per thread at the end of a row, once a second: it has the only CPU
-	// then, and an I/O that completes meanwhile waits for it.
-	controlWork   = 500 * time.Microsecond
-	rateTolerance = 0.01
-)
 
 // truth runs every cell, device by device: a driver's parameters act when it is loaded.
 func (a *agent) truth() {
@@ -164,7 +109,7 @@ func makeTimed(driver string, latency time.Duration) (string, error) {
 func (a *agent) timed(dev string, c *timed) {
 	before := readsOf(dev)
 	p, err := c.run(dev)
-	if err == nil && float64(p.Total.Latency.Max) > c.highest() && !c.dense {
+	if err == nil && !c.dense && c.worst().excludes(p.Total.Latency.Max) {
 		a.cell("truth", c.row(), "first max", fmt.Sprintf("%.4f", float64(p.Total.Latency.Max)/1e6), nil)
 		before = readsOf(dev)
 		p, err = c.run(dev)
@@ -172,14 +117,9 @@ func (a *agent) timed(dev string, c *timed) {
 	a.figures(dev, c, before, p, err)
 }
 
-// highest is the maximum that passes.
-func (c *timed) highest() float64 {
-	return float64(c.latency+c.codePath())*(1+maxTolerance) + float64(c.threads)*float64(controlWork)
-}
-
-func (c *timed) run(dev string) (*result.Point, error) {
-	return load("--engine", c.engine, "--threads", strconv.Itoa(c.threads), "--iodepth", strconv.Itoa(c.depth), "--rw", "randread", "--bs", "4k",
-		"--ramp", "200ms", "--runtime", c.runtime, "/dev/"+dev).point(0)
+func (c *timed) run(dev string, extra ...string) (*result.Point, error) {
+	return load(append([]string{"--engine", c.engine, "--threads", strconv.Itoa(c.threads), "--iodepth", strconv.Itoa(c.depth), "--rw", "randread", "--bs", "4k",
+		"--ramp", "200ms", "--runtime", c.runtime, "/dev/" + dev}, extra...)...).point(0)
 }
 
 func (a *agent) figures(dev string, c *timed, before ioCount, p *result.Point, err error) {
@@ -187,37 +127,42 @@ func (a *agent) figures(dev string, c *timed, before ioCount, p *result.Point, e
 		a.cell("truth", c.row(), "run", "FAIL", err)
 		return
 	}
-	cost := c.codePath()
-	want := float64(c.latency + cost)
-	figures := func(column string, got int64, tolerance float64, extra time.Duration) {
-		off := float64(got)/want - 1
-		var err error
-		if low, high := want*(1-tolerance)-float64(c.spread()), want*(1+tolerance)+float64(c.spread()+extra); !c.dense && (float64(got) < low || float64(got) > high) {
-			err = fmt.Errorf("%.4f ms; %v and %v of code make %.4f ms; off by %+.2f %%, allowed are %.4f to %.4f ms", float64(got)/1e6, c.latency, cost, want/1e6, 100*off, low/1e6, high/1e6)
-		}
-		a.cell("truth", c.row(), column, fmt.Sprintf("%.4f %+.2f%%", float64(got)/1e6, 100*off), err)
-	}
-	a.cell("truth", c.row(), "true ms", fmt.Sprintf("%.4f", want/1e6), nil)
+	a.cell("truth", c.row(), "true ms", c.truth().String(), nil)
 	lat := p.Total.Latency
-	figures("mean", lat.Mean, latencyTolerance, 0)
-	figures("p50", lat.Percentiles["50"], latencyTolerance, 0)
-	figures("p99", lat.Percentiles["99"], latencyTolerance, c.tail())
-	figures("max", lat.Max, maxTolerance, time.Duration(c.threads)*controlWork)
+	for _, f := range []struct {
+		column string
+		got    int64
+		held   held
+	}{
+		{"mean", lat.Mean, c.middle()},
+		{"p50", lat.Percentiles["50"], c.middle()},
+		{"p99", lat.Percentiles["99"], c.late()},
+		{"max", lat.Max, c.worst()},
+	} {
+		text, err := c.truth().compare(f.got, f.held)
+		if c.dense {
+			err = nil // latency is the CPU's then
+		}
+		a.cell("truth", c.row(), f.column, text, err)
+	}
 	a.rate(c, p)
 	a.cell("truth", c.row(), "kernel's count", fmt.Sprint(p.Issued.Read), counted(before, readsOf(dev), p))
 	a.bound(c, p)
 	a.fio(dev, c)
 }
 
-// rate holds IOPS to depth / latency, our own mean: that is held to the truth already.
+// rate holds IOPS to depth / latency, our own mean: that is held to the truth already. By Little's law
+// they differ by no more than what no latency has, and by an I/O per slot at the ends of the window.
 func (a *agent) rate(c *timed, p *result.Point) {
-	want := float64(c.threads*c.depth) / (float64(p.Total.Latency.Mean+c.turnaround().Nanoseconds()) / 1e9)
-	off := p.Total.IOPS/want - 1
+	slots, mean := float64(c.threads*c.depth), float64(p.Total.Latency.Mean)
+	most := slots / mean * 1e9
+	least := slots / (mean + float64(c.turnaround())) * 1e9
+	low, high := least*(1-rateSlack)-slots/p.WindowS, most*(1+rateSlack)+slots/p.WindowS
 	var err error
-	if math.Abs(off) > rateTolerance && !c.dense {
-		err = fmt.Errorf("%.1f IOPS; depth / latency is %.1f; off by %+.2f %%, allowed is %.0f %%", p.Total.IOPS, want, 100*off, 100*rateTolerance)
+	if got := p.Total.IOPS; (got < low || got > high) && !c.dense {
+		err = fmt.Errorf("%.1f IOPS; depth / latency is %.1f, or %.1f with %v between two I/Os; allowed is %.1f to %.1f", got, most, least, c.turnaround(), low, high)
 	}
-	a.cell("truth", c.row(), "IOPS", fmt.Sprintf("%.1f %+.2f%%", p.Total.IOPS, 100*off), err)
+	a.cell("truth", c.row(), "IOPS", fmt.Sprintf("%.1f %+.2f%%", p.Total.IOPS, 100*(p.Total.IOPS/most-1)), err)
 }
 
 // bound wants the warning of a busy CPU in dense cells, and in the others none at all that concerns
@@ -283,6 +228,12 @@ func (a *agent) cost() {
 			continue
 		}
 		costs[engine+" 1T/1Q per I/O"] = 1e9 / p.Total.IOPS
+		// What lies outside the stamps is in no latency: it must be no more than the next I/O's preparation.
+		outside := time.Duration(1e9/p.Total.IOPS) - time.Duration(p.Total.Latency.Mean)
+		if outside < 0 || outside > loneTurn {
+			err = fmt.Errorf("of the %.0f ns between two I/Os %v are in no latency; allowed are 0 to %v", 1e9/p.Total.IOPS, outside, loneTurn)
+		}
+		a.cell("cost", engine+" 1T/1Q per I/O", "outside the stamps", fmt.Sprint(outside.Nanoseconds()), err)
 		costs[engine+" 1T/1Q latency p50"] = float64(p.Total.Latency.Percentiles["50"])
 		f, err := fio("/dev/nullb0", engine, 1, 1, "250ms")
 		if err != nil {
