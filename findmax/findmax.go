@@ -9,7 +9,8 @@
 // throughput is a ceiling for every rate; starts at an eighth of it; doubles until a step fails; halves the
 // interval between the last good and the first bad rate (on a logarithmic scale) until it is as
 // narrow as the resolution; and confirms the rate below it with a longer step. A rate that fails is
-// tried a second time, since one stall of a shared host must not halve the result.
+// tried a second time, and the one that has bounded the search once more after the confirmation, since
+// stalls of a shared host must not halve the result.
 package findmax
 
 import (
@@ -45,6 +46,8 @@ const (
 	maxConfirms = 8
 	// maxStretch is how many times longer than asked a probe may become for the sake of samples.
 	maxStretch = 10
+	// maxRechecks bounds how often a rate that has bounded the search is looked at again.
+	maxRechecks = 3
 	// startShare of the ceiling is the first rate: low enough for most limits, three doublings below.
 	startShare = 1.0 / 8
 	// beyondCeiling is the rate, in ceilings, that must fail before the ceiling is believed.
@@ -118,6 +121,7 @@ const (
 	seek          // no good rate, or no bad one
 	narrow
 	confirm
+	recheck // is the bad rate above what was confirmed really bad?
 	done
 )
 
@@ -132,7 +136,8 @@ type Search struct {
 	badStep  int
 	repeated bool // the next step repeats the last one
 	confirms int
-	failed   int     // rates that were not confirmed
+	failed   int // rates that were not confirmed since the last narrowing
+	rechecks int
 	stride   float64 // of the next way down, in resolutions
 	out      Outcome
 }
@@ -172,10 +177,14 @@ func (s *Search) Add(step Step) Step {
 	step.Kind, step.Asked = ask.Kind, ask.IOPS
 	s.judge(&step)
 	s.steps = append(s.steps, step)
-	switch s.state {
-	case ceiling:
+	switch {
+	case step.Verdict == Faulty && s.out.Found:
+		s.finish()
+	case step.Verdict == Faulty: // no lower rate mends a device
+		s.fail(step.Why + ": what a broken device does is no capacity")
+	case s.state == ceiling:
 		s.addCeiling(&step)
-	case confirm:
+	case s.state == confirm:
 		s.addConfirm(&step)
 	default:
 		s.addProbe(&step)
@@ -234,6 +243,12 @@ func (s *Search) addProbe(step *Step) {
 		s.bad, s.badStep = step.Asked, len(s.steps)-1
 	}
 	switch {
+	case s.state == recheck && !step.OK:
+		s.finish()
+	case s.state == recheck:
+		s.reopen()
+	case s.bad == 0 && s.rechecks > 0:
+		s.climb()
 	case s.bad == 0:
 		s.up()
 	case s.good == 0:
@@ -282,6 +297,9 @@ func (s *Search) down(step *Step) {
 // narrow halves the interval between the highest good and the lowest bad rate, or ends that.
 func (s *Search) narrow() {
 	s.state = narrow
+	if s.rechecks > 0 {
+		s.stride = 1
+	}
 	middle := round(math.Sqrt(s.good * s.bad))
 	// The ceiling's own rate is as near to it as it makes sense to come.
 	atTop := s.out.Ceiling > 0 && s.good >= s.top()
@@ -309,22 +327,45 @@ func (s *Search) addConfirm(step *Step) {
 		s.good = step.Asked
 	} else {
 		s.bad, s.badStep = step.Asked, len(s.steps)-1
+		s.failed++
 	}
-	middle := round(math.Sqrt(s.good * s.bad))
+	good := s.out.IOPS // what was confirmed, 0 for nothing
+	middle := round(math.Sqrt(good * s.bad))
 	lower := round(step.Asked * (1 - s.cfg.Resolution*s.stride))
+	last := s.confirms >= maxConfirms
 	switch {
-	case s.out.Found && (s.failed == 0 || s.confirms >= maxConfirms || s.bad <= s.good*(1+2*s.cfg.Resolution) || middle <= s.good || middle >= s.bad):
+	case s.out.Found && s.failed == 0 && s.bad > 0 && !last && s.rechecks < maxRechecks && s.steps[s.badStep].share() >= hopeless:
+		s.state, s.rate = recheck, s.bad
+	case s.out.Found && (s.failed == 0 || last || s.bad <= good*(1+2*s.cfg.Resolution) || middle <= good || middle >= s.bad):
 		s.finish()
-	case s.out.Found:
+	case s.out.Found && (step.OK || lower <= good):
 		s.rate = middle // the way down was longer than it had to be
-	case s.confirms >= maxConfirms:
+	case last:
 		s.fail(fmt.Sprintf("no rate held for the %v of --confirm, down to %.4g IOPS: the response times are not steady", s.cfg.Confirm, step.Asked))
 	case lower >= step.Asked || lower < s.floor():
 		s.fail(fmt.Sprintf("%.4g IOPS did not hold for the %v of --confirm, and lower rates cannot be judged", step.Asked, s.cfg.Confirm))
 	default:
-		s.failed++
 		s.stride *= 2
 		s.rate = lower
+	}
+}
+
+// reopen goes on upwards from a rate that had failed and now passes: it was a disturbance that had
+// bounded the search.
+func (s *Search) reopen() {
+	s.rechecks++
+	s.state, s.bad, s.failed, s.stride = seek, 0, 0, 1
+	s.climb()
+}
+
+// climb goes up by a stride that doubles, since the border is more likely near than not.
+func (s *Search) climb() {
+	s.stride *= 2
+	s.rate = round(s.good * (1 + s.cfg.Resolution*s.stride))
+	if top := s.top(); top > 0 && s.good < top {
+		s.rate = min(s.rate, top)
+	} else if top > 0 || s.rate > maxRate {
+		s.state, s.rate = confirm, s.good
 	}
 }
 

@@ -141,6 +141,36 @@ func TestStalls(t *testing.T) {
 	}
 }
 
+// Where a third of all steps have a stall, whichever they are, what bounds the search is looked at again:
+// nearly all searches end near the capacity, and none beyond it.
+func TestManyStalls(t *testing.T) {
+	want := solve(1990, 0.99, func(rate float64) float64 { return waitMDc(1, half.Seconds(), rate, 5*half.Seconds()) })
+	const n = 40
+	near := 0
+	for seed := range uint64(n) {
+		rng := rand.New(rand.NewPCG(seed, 8))
+		d := newDevice(seed, 1, half, false, true)
+		d.stall = func(int) float64 {
+			if rng.IntN(3) == 0 {
+				return 0.15
+			}
+			return 0
+		}
+		s, out := find(t, config(t, "p99=3ms"), d)
+		off := out.IOPS/want - 1
+		if math.Abs(off) < 0.08 {
+			near++
+		}
+		if off > 0.05 {
+			log(t, s)
+			t.Errorf("seed %d: %+.1f %%", seed, 100*off)
+		}
+	}
+	if near < n*8/10 {
+		t.Errorf("%d of %d searches came near", near, n)
+	}
+}
+
 // Speed that goes up and down with every step by a few percent stays within that of the theory.
 func TestNoise(t *testing.T) {
 	for seed := range uint64(5) {
@@ -212,6 +242,24 @@ func answer(ask Ask, able float64) Step {
 		step.Value = 5 * time.Millisecond
 	}
 	return step
+}
+
+// Failed I/Os end a search, at whatever step.
+func TestFaultsEnd(t *testing.T) {
+	for _, at := range []Kind{Ceiling, Probe, Confirm} {
+		s, out := answered(t, config(t, "p99=1ms"), func(ask Ask) Step {
+			step := answer(ask, 10_000)
+			if ask.Kind == at {
+				step.Faults = 7
+			}
+			return step
+		})
+		last := s.Steps()[len(s.Steps())-1]
+		if out.Found || last.Kind != at || last.Verdict != Faulty || !strings.Contains(out.Why, "7 I/Os failed") {
+			log(t, s)
+			t.Errorf("%s: %+v", at, out)
+		}
+	}
 }
 
 func TestJudge(t *testing.T) {

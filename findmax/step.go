@@ -58,7 +58,7 @@ const (
 // judge says whether a step passes, and if not, why.
 func (s *Search) judge(step *Step) {
 	step.OK, step.Verdict, step.Why = false, ClosedLoop, ""
-	if step.Kind == Ceiling {
+	if step.Kind == Ceiling && step.Faults == 0 {
 		return
 	}
 	limit := s.cfg.Limit

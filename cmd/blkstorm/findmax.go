@@ -126,7 +126,7 @@ func newFinder(cfg findmax.Config, p *plan.Plan) (*finder, error) {
 
 // outlook says what a dry run of the first step leaves open.
 func (f *finder) outlook() string {
-	return fmt.Sprintf("this is the first step of a search: most take 15 to 20 of %v or more and end with one of %v; none has more than %d",
+	return fmt.Sprintf("this is the first step of a search: most take 15 to 25 of %v or more and one or more of %v; none has more than %d",
 		f.cfg.Probe, f.cfg.Confirm, findmax.MaxSteps)
 }
 

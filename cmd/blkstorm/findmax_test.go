@@ -32,53 +32,68 @@ func (o outcome) found(t *testing.T) *result.Doc {
 	return doc
 }
 
+// disturbed says whether the machine had other work to do while the search ran: then a step may fail
+// whose rate the disk could have kept.
+func disturbed(doc *result.Doc) bool {
+	return slices.ContainsFunc(doc.Points, func(p *result.Point) bool {
+		return hasWarning(p, "generator_cpu_bound") || hasWarning(p, "descheduled") || hasWarning(p, "steal") || hasWarning(p, "submitted_late")
+	})
+}
+
 // On a disk of known service time that does one I/O at a time, Poisson arrivals make an M/D/1 queue.
 // Pollaczek and Khinchine have its mean response: d (1 + rho / 2(1 - rho)). The service time is taken
-// as it was measured, since the disk answers a little after its time.
+// as it was measured, since the disk answers a little after its time. A search that was disturbed may
+// find less; none finds more.
 func TestFindMaxOnADiskOfKnownServiceTime(t *testing.T) {
 	disk := lab.NewProgrammable(t, 16*mib)
 	disk.SetLatency(lab.Range{}, lab.Reads, time.Millisecond)
-	var off float64
-	for range 3 { // other load on the machine can only slow it down
+	for range 3 {
 		out := search(t, "--limit", "mean=3ms", "--arrival", "poisson", "--iodepth", "1", "--start", "450",
 			"--resolution", "4", "--probe", "1500ms", "--confirm", "3s", "--ramp", "200ms", "--format", "json", disk.Dev)
-		if out.status == exitMissed {
-			continue // not even a low rate held: the machine has no CPU to spare
-		}
 		doc := out.found(t)
 		f := doc.FindMax
+		if out.status == exitMissed && disturbed(doc) {
+			t.Logf("disturbed: %s", f.Why)
+			continue
+		}
+		out.want(t, exitGood)
 		p := doc.Points[*f.FoundPoint]
 		d := float64(p.Total.Latency.Mean) / 1e9
 		wait := 0.003 - d
 		want := 2 * wait / (d + 2*wait) / d
-		off = *f.FoundIOPS/want - 1
+		off := *f.FoundIOPS/want - 1
 		t.Logf("found %.4g IOPS of %.4g at a service time of %.3f ms: %+.1f %%, %d steps", *f.FoundIOPS, want, 1e3*d, 100*off, len(f.Steps))
-		if f.ReachedCeiling || f.Arrival != "poisson" || len(f.Steps) != len(doc.Points) {
+		if f.Arrival != "poisson" || len(f.Steps) != len(doc.Points) {
 			t.Errorf("%+v", f)
 		}
 		if math.Abs(off) <= 0.05 {
 			return
 		}
+		if off > 0.1 || !disturbed(doc) {
+			t.Errorf("off by %+.1f %%", 100*off)
+		}
 	}
-	t.Errorf("off by %.1f %% three times", 100*off)
+	t.Log("no search was left alone: it has been seen only that none finds too much")
 }
 
 // Fixed arrivals at a disk that takes four at a time wait for nothing until it is full: the result is
 // what the disk gives.
 func TestFindMaxReachesTheCeiling(t *testing.T) {
-	t.Parallel()
 	disk := lab.NewProgrammable(t, 16*mib)
 	disk.SetLatency(lab.Range{}, lab.Reads, 4*time.Millisecond)
 	out := search(t, "--limit", "p50=15ms", "--iodepth", "4", "--probe", "1500ms", "--confirm", "2s",
-		"--ramp", "100ms", "--format", "json", disk.Dev).want(t, exitGood)
+		"--ramp", "100ms", "--format", "json", disk.Dev)
 	doc := out.found(t)
 	f := doc.FindMax
-	most := 0.0 // other load on the machine may keep the disk from its 1000
-	for _, s := range f.Steps {
-		most = max(most, s.Achieved)
-	}
-	if found := *f.FoundIOPS; !f.ReachedCeiling || found < 0.9*most || found > 1000 {
-		t.Errorf("found %v, the most was %v of 1000, %+v", found, most, f)
+	if out.status != exitMissed || !disturbed(doc) {
+		out.want(t, exitGood)
+		most := 0.0 // other load on the machine may keep the disk from its 1000
+		for _, s := range f.Steps {
+			most = max(most, s.Achieved)
+		}
+		if found := *f.FoundIOPS; found > 1000 || !disturbed(doc) && (!f.ReachedCeiling || found < 0.9*most) {
+			t.Errorf("found %v, the most was %v of 1000, %+v", found, most, f)
+		}
 	}
 	if f.Steps[0].Verdict != "closed_loop" || doc.Points[0].Total.OpenLoop != nil || doc.Points[1].Total.OpenLoop == nil {
 		t.Errorf("%+v", f.Steps)
