@@ -99,17 +99,15 @@ func previewText(w io.Writer, v *execute.Preview) error {
 			say("  refused [%s] %s\n      %s", r.Code, r.Reason, r.Advice)
 		}
 	}
-	for _, phase := range v.Plan.Phases {
-		for _, point := range phase.Points {
-			say("%s: %s, ramp %v, runtime %v", phase.Kind, point.Label, point.Ramp.D(), point.Runtime.D())
-		}
+	for i := range v.Phases {
+		previewPhase(say, &v.Phases[i], &v.Plan.Phases[i])
 	}
 	takes := "takes %v"
 	if v.FillBytes > 0 {
 		say("writes %s first, to fill new files", humanize.IBytes(uint64(v.FillBytes)))
 		takes += " from then on"
 	}
-	say(takes, v.Plan.Time())
+	say(takes, v.Outlook)
 	say("plan:")
 	if err != nil {
 		return err
