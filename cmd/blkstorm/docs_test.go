@@ -10,6 +10,7 @@ import (
 
 	"blkstorm/execute"
 	"blkstorm/result"
+	"blkstorm/sweep"
 )
 
 // jsonKeys collects the keys of everything that a type can put into JSON.
@@ -52,14 +53,15 @@ func docs(t *testing.T, names ...string) string {
 
 // Every key of the documents is in the guide.
 func TestGuideHasEveryKey(t *testing.T) {
-	guide := docs(t, "docs/run.md", "docs/devices.md", "docs/find-max.md")
+	pages := []string{"docs/run.md", "docs/devices.md", "docs/find-max.md", "docs/sweep.md", "docs/steady.md", "docs/thresholds.md"}
+	guide := docs(t, pages...)
 	keys := map[string]bool{}
 	for _, v := range []any{result.Doc{}, execute.Preview{}, deviceList{}} {
 		jsonKeys(reflect.TypeOf(v), keys, map[reflect.Type]bool{})
 	}
 	for key := range keys {
 		if !strings.Contains(guide, "`"+key+"`") {
-			t.Errorf("none of docs/run.md, docs/devices.md and docs/find-max.md has the key `%s`", key)
+			t.Errorf("none of %s has the key `%s`", strings.Join(pages, ", "), key)
 		}
 	}
 }
@@ -103,6 +105,28 @@ func TestFindMaxPageHasItsOptions(t *testing.T) {
 	})
 	if hidden != len(ownRate) {
 		t.Errorf("%d options are hidden, want %v", hidden, ownRate)
+	}
+}
+
+// Every option of sweep that is not one of run is in its page, with those that take lists.
+func TestSweepPageHasItsOptions(t *testing.T) {
+	a := &app{}
+	text := docs(t, "docs/sweep.md")
+	run := a.runCommand().Flags()
+	lists := 0
+	a.sweepCommand().Flags().VisitAll(func(f *pflag.Flag) {
+		if _, list := f.Value.(*axisFlag); list {
+			lists++
+			if !strings.Contains(text, "`--"+f.Name+"`") {
+				t.Errorf("the page does not say that --%s takes a list", f.Name)
+			}
+		}
+		if run.Lookup(f.Name) == nil && !strings.Contains(text, "\n| `--"+f.Name+" ") {
+			t.Errorf("no row for --%s", f.Name)
+		}
+	})
+	if lists != len(sweep.Names) {
+		t.Errorf("%d options take lists, want %v", lists, sweep.Names)
 	}
 }
 

@@ -39,10 +39,9 @@ func steadyLine(s *steady.State) string {
 	if s.First == 0 || s.Mean == 0 {
 		return fmt.Sprintf("round %d: not steady, %s", s.Rounds, s.Reason)
 	}
-	verdict := "steady"
+	text := fmt.Sprintf("round %d: mean of rounds %d to %d %s", s.Rounds, s.First, s.Rounds, humanize.CommafWithDigits(s.Mean, 1))
 	if !s.Steady {
-		verdict = "not steady, " + s.Reason
+		return text + ": not steady, " + s.Reason
 	}
-	return fmt.Sprintf("round %d: mean of rounds %d to %d %s, range %.3g %%, fitted range %.3g %%: %s",
-		s.Rounds, s.First, s.Rounds, humanize.CommafWithDigits(s.Mean, 1), s.RangePct, s.FittedPct, verdict)
+	return fmt.Sprintf("%s, range %.3g %%, fitted range %.3g %%: steady", text, s.RangePct, s.FittedPct)
 }
