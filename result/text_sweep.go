@@ -110,5 +110,5 @@ func (d *Doc) textKnee(b *strings.Builder, spec *sweep.Spec) {
 		where = " at " + at.String()
 	}
 	wrap(b, "  ", "    ", fmt.Sprintf("knee: %s IOPS%s ([%d]), the most with %s; there %s is %s %s",
-		number(k.IOPS, 0), where, *k.Point+1, limit, metric, number(float64(k.Value)/scale, 1), unit), textWidth)
+		number(k.IOPS, 0), where, *k.Point+1, limit, metric, number(float64(k.Value)/scale, decimals(float64(k.Value)/scale)), unit), textWidth)
 }
