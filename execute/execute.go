@@ -69,6 +69,7 @@ type Session struct {
 	started  time.Time
 	fills    uint64
 	steadied *steadied
+	skipped  map[*plan.Point]string // points that cannot run, with the reason
 	notes    []verdict.Warning
 	// promised is the room that new files take, by file system.
 	promised map[unix.Fsid]int64
@@ -91,8 +92,8 @@ func Prepare(p *plan.Plan, o Options) (*Session, error) {
 	if err := s.findTargets(); err != nil {
 		return nil, err
 	}
-	for i, t := range s.targets {
-		if err := p.CheckTarget(i, t.facts); err != nil {
+	for _, t := range s.targets {
+		if err := p.CheckEngine(t.facts); err != nil {
 			return nil, err
 		}
 	}
@@ -102,12 +103,8 @@ func Prepare(p *plan.Plan, o Options) (*Session, error) {
 	if err := s.checkFolder(o.Dir); err != nil {
 		return nil, err
 	}
-	for i := range p.Phases {
-		for j := range p.Phases[i].Points {
-			if err := s.checkNeeds(&p.Phases[i].Points[j]); err != nil {
-				return nil, err
-			}
-		}
+	if err := s.findSkips(); err != nil {
+		return nil, err
 	}
 	if err := s.guard(); err != nil {
 		return s, err
@@ -140,6 +137,14 @@ func newID() string {
 }
 
 func (s *Session) runPoint(ctx context.Context, doc *result.Doc, folder *result.Folder, phase *plan.Phase, p *plan.Point) error {
+	s.announce(p)
+	if reason, skipped := s.skipped[p]; skipped {
+		point, err := s.skip(doc, phase, p, reason)
+		if err != nil {
+			return err
+		}
+		return s.ended(doc, folder, point)
+	}
 	s.lookForHoles(p)
 	b := doc.NewBuilder(phase.Kind, p, s.opts.Percentiles, s.opts.KeepRows)
 	ctx, end := context.WithCancelCause(ctx)
@@ -184,14 +189,23 @@ func (s *Session) runPoint(ctx context.Context, doc *result.Doc, folder *result.
 			point.Targets[i].UnwrittenPct = &pct
 		}
 	}
-	point.Warnings = append(point.Warnings, s.judge(p, point)...)
+	missing := s.verifyWhole(phase.Kind, p, point)
+	point.Warnings = append(point.Warnings, s.judge(p, point, missing)...)
+	s.check(phase.Kind, point)
+	keep(s.ended(doc, folder, point))
+	return sinkErr
+}
+
+// ended hands on a point that is in the document.
+func (s *Session) ended(doc *result.Doc, folder *result.Folder, point *result.Point) (err error) {
+	doc.SumUp()
 	if s.opts.Point != nil {
-		keep(s.opts.Point(len(doc.Points)-1, point))
+		err = s.opts.Point(len(doc.Points)-1, point)
 	}
 	if folder != nil {
-		keep(folder.Result(doc))
+		err = errors.Join(err, folder.Result(doc))
 	}
-	return sinkErr
+	return err
 }
 
 // runWithFallback runs the point with the best driver that can be set up, and keeps to it.
@@ -232,10 +246,12 @@ func (s *Session) config(p *plan.Point) runner.Config {
 	return cfg
 }
 
-// Faulted says whether a document has I/O errors, short transfers, stuck I/Os or a broken engine.
+// Faulted says whether a document has I/O errors, short transfers, stuck I/Os, a broken engine, or a purge or
+// a fill that left something out.
 func Faulted(doc *result.Doc) bool {
 	for _, p := range doc.Points {
-		if p.Faults > 0 || p.StuckIOs > 0 || p.Failure != "" {
+		whole := p.Phase != plan.Purge && p.Phase != plan.Fill || p.Completed || p.Interrupted
+		if p.Faults > 0 || p.StuckIOs > 0 || p.Failure != "" || !whole {
 			return true
 		}
 	}

@@ -37,11 +37,11 @@ func (s *Session) take(ctx context.Context) error {
 		s.opts.Log("writing to %s", Identity(t.facts))
 	}
 	var made []string
-	for i, t := range s.targets {
+	for _, t := range s.targets {
 		if !t.create {
 			continue
 		}
-		if err := s.makeFile(ctx, i, t); err != nil {
+		if err := s.makeFile(ctx, t); err != nil {
 			for _, path := range made {
 				_ = os.Remove(path) // made by this run a moment ago: it leaves no part of its files behind
 			}
@@ -72,7 +72,7 @@ func Identity(f *device.Facts) string {
 // makeFile makes a new file and writes all of it once, so that no read meets a hole. A scratch file
 // loses its name before it is written: however the run ends, nothing is left behind. So does every
 // file that a dry engine asks for, which moves nothing: it stays a hole.
-func (s *Session) makeFile(ctx context.Context, i int, t *target) (err error) {
+func (s *Session) makeFile(ctx context.Context, t *target) (err error) {
 	scratch := t.plan.Spec == "" || s.driver.Dry
 	file, err := openNew(t.openPath, scratch)
 	if err != nil {
@@ -93,7 +93,7 @@ func (s *Session) makeFile(ctx context.Context, i int, t *target) (err error) {
 	if err := s.refresh(t); err != nil {
 		return err
 	}
-	if err := s.plan.CheckTarget(i, t.facts); err != nil { // only now is the file system's alignment known
+	if err := s.findSkips(); err != nil { // only now is the file system's alignment known
 		return err
 	}
 	if scratch {

@@ -2,7 +2,6 @@ package execute
 
 import (
 	"errors"
-	"time"
 
 	"blkstorm/device"
 	"blkstorm/plan"
@@ -14,9 +13,25 @@ type Preview struct {
 	Plan    *plan.Plan      `json:"plan"`
 	Targets []PreviewTarget `json:"targets"`
 	// FillBytes is what would be written before the first point: new files, once.
-	FillBytes int64 `json:"fill_bytes"`
-	// TimeS is the time of all ramps and windows.
-	TimeS float64 `json:"time_s"`
+	FillBytes int64          `json:"fill_bytes"`
+	Phases    []PreviewPhase `json:"phases"`
+	// Outlook is of the whole plan.
+	Outlook
+}
+
+// PreviewPhase is one phase of a dry run.
+type PreviewPhase struct {
+	Kind    string           `json:"kind"`
+	Points  int              `json:"points"` // how many will run
+	Skipped []PreviewSkipped `json:"skipped"`
+	Outlook
+}
+
+// PreviewSkipped is a point that cannot run on the targets.
+type PreviewSkipped struct {
+	Point  int    `json:"point"` // index within the phase
+	Label  string `json:"label"`
+	Reason string `json:"reason"`
 }
 
 // PreviewTarget is one target of a dry run.
@@ -37,7 +52,12 @@ func Look(p *plan.Plan, o Options) (*Preview, error) {
 	if err != nil && !errors.As(err, &refused) {
 		return nil, err
 	}
-	v := &Preview{Schema: "blkstorm.preview/1", Plan: p, TimeS: p.Time().Round(time.Millisecond).Seconds()}
+	v := &Preview{Schema: "blkstorm.preview/1", Plan: p}
+	for i := range p.Phases {
+		phase := s.lookAt(&p.Phases[i])
+		v.Phases = append(v.Phases, phase)
+		v.add(phase.Outlook)
+	}
 	for i, t := range s.targets {
 		refusals, err := s.refusals(i, t)
 		if err != nil {
@@ -55,6 +75,20 @@ func Look(p *plan.Plan, o Options) (*Preview, error) {
 		}
 	}
 	return v, nil
+}
+
+// lookAt is what a phase will take.
+func (s *Session) lookAt(phase *plan.Phase) PreviewPhase {
+	v := PreviewPhase{Kind: phase.Kind, Skipped: []PreviewSkipped{}, Outlook: s.outlook(phase, 0)}
+	for j := range phase.Points {
+		p := &phase.Points[j]
+		if reason, skipped := s.skipped[p]; skipped {
+			v.Skipped = append(v.Skipped, PreviewSkipped{Point: j, Label: p.Label, Reason: reason})
+			continue
+		}
+		v.Points++
+	}
+	return v
 }
 
 // bounds is the part of target i that the plan touches, from its first to its last byte.

@@ -17,7 +17,10 @@ const blkio = "/sys/fs/cgroup/blkio"
 
 // Cgroup is a control group in which a device answers only so many I/Os per second: a device of known
 // rate. The group is the limit's place, so that each process can have its own.
-type Cgroup struct{ dir string }
+type Cgroup struct {
+	dir    string
+	number string // of the device
+}
 
 // Throttle makes a group whose processes get so many reads and writes per second out of dev; 0 is no
 // limit.
@@ -36,16 +39,23 @@ func Throttle(t testing.TB, dev string, readIOPS, writeIOPS int) *Cgroup {
 	if err != nil {
 		t.Fatal(err)
 	}
+	c := &Cgroup{dir: dir, number: strings.TrimSpace(string(number))}
+	c.Limit(t, readIOPS, writeIOPS)
+	return c
+}
+
+// Limit sets other limits, also while a process of the group runs; a limit of 0 stays as it is.
+func (c *Cgroup) Limit(t testing.TB, readIOPS, writeIOPS int) {
+	t.Helper()
 	for file, limit := range map[string]int{"read": readIOPS, "write": writeIOPS} {
 		if limit == 0 {
 			continue
 		}
-		rule := strings.TrimSpace(string(number)) + " " + strconv.Itoa(limit)
-		if err := os.WriteFile(filepath.Join(dir, "blkio.throttle."+file+"_iops_device"), []byte(rule), 0); err != nil {
+		rule := c.number + " " + strconv.Itoa(limit)
+		if err := os.WriteFile(filepath.Join(c.dir, "blkio.throttle."+file+"_iops_device"), []byte(rule), 0); err != nil {
 			t.Fatal(err)
 		}
 	}
-	return &Cgroup{dir: dir}
 }
 
 // Command is a command that runs in the group from its first instruction on: a shell joins the group

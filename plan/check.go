@@ -3,6 +3,7 @@ package plan
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"blkstorm/device"
@@ -58,7 +59,7 @@ func (p *Plan) Check() error {
 	if points == 0 {
 		return errors.New("the plan has no point to run")
 	}
-	return nil
+	return p.checkSweeps()
 }
 
 // PartError says which part of a plan is wrong, by indexes; they are -1 where the error is of what is
@@ -188,22 +189,41 @@ func (s *Stream) check(p *Plan) error {
 	return nil
 }
 
-// CheckTarget says what on target i, whose facts are f, does not go with the plan: block sizes the
-// device cannot do, ranges that do not fit, slices too small for the threads.
+// CheckTarget says what on target i, whose facts are f, does not go with the plan as a whole, or with
+// any of its points.
 func (p *Plan) CheckTarget(i int, f *device.Facts) error {
-	var err error
-	p.eachStream(func(_ *Point, s *Stream) {
-		for _, t := range s.Targets {
-			if t == i && err == nil {
-				err = s.checkOn(f, p.Direct)
+	if err := p.CheckEngine(f); err != nil {
+		return err
+	}
+	for k := range p.Phases {
+		for j := range p.Phases[k].Points {
+			if err := p.CheckPoint(&p.Phases[k].Points[j], i, f); err != nil {
+				return err
 			}
 		}
-	})
-	if err == nil && p.HiPri && f.Queue.IOPoll != nil && !*f.Queue.IOPoll {
-		err = errors.New("--hipri: the device has no polling queues (queue/io_poll is 0); for NVMe load the driver with poll_queues=N")
 	}
-	if err != nil {
-		return fmt.Errorf("%s: %w", f.Path, err)
+	return nil
+}
+
+// CheckEngine says what the engine needs and a target, whatever is done to it, has not.
+func (p *Plan) CheckEngine(f *device.Facts) error {
+	if p.HiPri && f.Queue.IOPoll != nil && !*f.Queue.IOPoll {
+		return fmt.Errorf("%s: --hipri: the device has no polling queues (queue/io_poll is 0); for NVMe load the driver with poll_queues=N", f.Path)
+	}
+	return nil
+}
+
+// CheckPoint says what on target i does not go with a point: block sizes the device cannot do, ranges
+// that do not fit, slices too small for the threads.
+func (p *Plan) CheckPoint(point *Point, i int, f *device.Facts) error {
+	for k := range point.Streams {
+		s := &point.Streams[k]
+		if !slices.Contains(s.Targets, i) {
+			continue
+		}
+		if err := s.checkOn(f, p.Direct); err != nil {
+			return fmt.Errorf("%s: %w", f.Path, err)
+		}
 	}
 	return nil
 }

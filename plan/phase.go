@@ -25,6 +25,8 @@ func (ph *Phase) check() error {
 		return fmt.Errorf("phase %s: time is for idle; a point has a runtime", ph.Kind)
 	case ph.Steady != nil && ph.Kind != Precondition:
 		return fmt.Errorf("phase %s: steady is for precondition", ph.Kind)
+	case ph.Sweep != nil && ph.Kind != Measure:
+		return fmt.Errorf("phase %s: a sweep is measured", ph.Kind)
 	case ph.Steady != nil && len(ph.Points) != 1:
 		return fmt.Errorf("phase %s: steady state is looked for in one point, not in %d", ph.Kind, len(ph.Points))
 	}
@@ -40,6 +42,9 @@ func (ph *Phase) check() error {
 func (ph *Phase) checkPoint(p *Point) error {
 	if ph.Kind != Purge && ph.Kind != Fill {
 		return nil
+	}
+	if p.Ramp != 0 {
+		return fmt.Errorf("phase %s: ramp %v: has no place, since all that is written is counted", ph.Kind, p.Ramp.D())
 	}
 	for i := range p.Streams {
 		s := &p.Streams[i]

@@ -6,6 +6,7 @@ package plan
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -40,11 +41,13 @@ type Plan struct {
 	Grace Duration `json:"grace,omitempty"`
 	// ContinueOnError counts failed I/Os and goes on, instead of stopping at the first.
 	ContinueOnError bool `json:"continue_on_error,omitempty"`
+	// Asserts are limits that each measured point must keep.
+	Asserts []threshold.Assert `json:"asserts,omitempty"`
+	// Quick makes steady state that was not reached a warning only, not a failure.
+	Quick bool `json:"quick,omitempty"`
 	// Destroy is the consent to overwrite the targets.
 	Destroy bool    `json:"destroy,omitempty"`
 	Phases  []Phase `json:"phases"`
-	// Asserts are limits that each measured point must keep.
-	Asserts []threshold.Assert `json:"asserts,omitempty"`
 }
 
 // MaxSeed is the largest seed: the largest integer that every JSON reader keeps exact.
@@ -70,6 +73,8 @@ type Phase struct {
 	Steady *steady.Rule `json:"steady,omitempty"`
 	// Time is how long an Idle phase waits.
 	Time Duration `json:"time,omitempty"`
+	// Sweep is what the points of a Measure phase are the combinations of, in its order.
+	Sweep *Sweep `json:"sweep,omitempty"`
 }
 
 // Kinds of phases.
@@ -164,16 +169,31 @@ func (p *Plan) Writes(i int) bool {
 }
 
 // Time is how long the plan's ramps, windows and idle times take together at most: steady state may come
-// earlier. How long passes take, and filling new files, nobody knows.
+// earlier. How long passes take, and filling new files, nobody knows. A sum beyond what a time.Duration
+// holds, 292 years, is its largest value.
 func (p *Plan) Time() time.Duration {
 	var sum time.Duration
-	for _, phase := range p.Phases {
-		for _, point := range phase.Points {
-			sum += point.Ramp.D() + point.Runtime.D()
-		}
-		sum += phase.Time.D()
+	for i := range p.Phases {
+		sum = addTime(sum, p.Phases[i].Length())
 	}
 	return sum
+}
+
+// Length is the phase's part of Plan.Time.
+func (ph *Phase) Length() time.Duration {
+	sum := ph.Time.D()
+	for i := range ph.Points {
+		sum = addTime(sum, ph.Points[i].Ramp.D()+ph.Points[i].Runtime.D())
+	}
+	return sum
+}
+
+// addTime adds two times of at least 0.
+func addTime(a, b time.Duration) time.Duration {
+	if a > math.MaxInt64-b {
+		return math.MaxInt64
+	}
+	return a + b
 }
 
 func (p *Plan) eachStream(f func(*Point, *Stream)) {

@@ -50,7 +50,8 @@ func csvHeader(percentiles []string) []string {
 	}
 	return append(head, "lat_max_ns",
 		"cpu_user_pct", "cpu_system_pct", "cpu_iowait_pct", "cpu_steal_pct", "process_cpus", "warnings",
-		"offered", "late", "missed", "response_mean_ns", "response_p50_ns", "response_p95_ns", "response_p99_ns", "response_max_ns")
+		"offered", "late", "missed", "response_mean_ns", "response_p50_ns", "response_p95_ns", "response_p99_ns", "response_max_ns",
+		"skipped", "asserts_missed")
 }
 
 func (d *Doc) csvRow(index int, p *Point, dir figure, percentiles []string) []string {
@@ -70,7 +71,18 @@ func (d *Doc) csvRow(index int, p *Point, dir figure, percentiles []string) []st
 	return slices.Concat(row, csvLatency(s.Latency, percentiles), []string{
 		fixed(p.CPU.UserPct), fixed(p.CPU.SystemPct), fixed(p.CPU.IOWaitPct), fixed(p.CPU.StealPct), fixed(p.Process.CPUs),
 		codes(p.Warnings, d.Warnings),
-	}, csvOpenLoop(s))
+	}, csvOpenLoop(s), []string{p.Skipped, p.missed()})
+}
+
+// missed joins the limits that the point does not keep.
+func (p *Point) missed() string {
+	var list []string
+	for i := range p.Asserts {
+		if !p.Asserts[i].OK {
+			list = append(list, p.Asserts[i].Assert.String())
+		}
+	}
+	return strings.Join(list, ";")
 }
 
 // csvOpenLoop are the cells of paced streams, empty for others.

@@ -13,6 +13,7 @@ import (
 	"blkstorm/ioengine/registry"
 	"blkstorm/plan"
 	"blkstorm/steady"
+	"blkstorm/threshold"
 	"blkstorm/verdict"
 	"blkstorm/workload"
 )
@@ -35,12 +36,16 @@ type Doc struct {
 	Points   []*Point          `json:"points"`
 	// FindMax is there after a search for a capacity.
 	FindMax *FindMax `json:"find_max,omitempty"`
+	// Sweep is there when the plan has one.
+	Sweep *Sweep `json:"sweep,omitempty"`
 }
 
 // Point is one row of the result.
 type Point struct {
-	Label   string `json:"label"`
-	Phase   string `json:"phase"`
+	Label string `json:"label"`
+	Phase string `json:"phase"`
+	// Skipped says why the point cannot run on these targets: then all its figures are 0.
+	Skipped string `json:"skipped,omitempty"`
 	Threads int    `json:"threads"` // per target, as asked (of the first stream, as the next two)
 	IODepth int    `json:"iodepth"` // per thread, as asked
 	// IODepthEffective is the most I/Os that a thread had in flight at once; the least over the
@@ -85,9 +90,11 @@ type Point struct {
 	RampIntervals []*Interval `json:"ramp_intervals,omitzero"` // the ramp
 	// Steady is there when steady state was looked for; Drift, when a point that did the same later was
 	// out of it.
-	Steady   *steady.Report    `json:"steady,omitempty"`
-	Drift    *Drift            `json:"drift,omitempty"`
-	Warnings []verdict.Warning `json:"warnings"`
+	Steady *steady.Report `json:"steady,omitempty"`
+	Drift  *Drift         `json:"drift,omitempty"`
+	// Asserts are the plan's limits, checked.
+	Asserts  []threshold.Result `json:"asserts,omitempty"`
+	Warnings []verdict.Warning  `json:"warnings"`
 }
 
 // Drift says that a point was out of the steady state that had been reached before it.

@@ -12,8 +12,9 @@ import (
 // Figure is one measured figure of the point by its name; it is how thresholds ask. The direction is
 // total, read, write, trim or sync, and names are iops, bw (bytes per second), errors, short (transfers that moved
 // less than asked, or nothing), and latency.mean, latency.min, latency.max, latency.stddev, latency.p99.9 for any
-// percentile (nanoseconds); without a direction cpu and steal (percent of the machine). The error says why there is
-// no such figure: no I/O completed in that direction, or it is not measured.
+// percentile (nanoseconds), and the same after "response.", of paced runs; without a direction cpu and steal (percent
+// of the machine). The error says why there is no such figure: no I/O completed in that direction, or it is not
+// measured.
 func (p *Point) Figure(direction, name string) (float64, error) {
 	switch name {
 	case "cpu":
@@ -46,6 +47,12 @@ func (p *Point) Figure(direction, name string) (float64, error) {
 	}
 	if figure, found := strings.CutPrefix(name, "latency."); found && s.Latency != nil {
 		return s.Latency.figure(figure)
+	}
+	if figure, found := strings.CutPrefix(name, "response."); found {
+		if s.OpenLoop == nil || s.Response == nil || s.Response.Count == 0 {
+			return 0, fmt.Errorf("%s%s was not measured: only I/Os with a planned time have a response time (--rate-iops)", name, of)
+		}
+		return s.Response.figure(figure)
 	}
 	return 0, fmt.Errorf("%s%s was not measured", name, of)
 }

@@ -69,6 +69,10 @@ func (d *Doc) textPoint(b *strings.Builder, index int, p *Point) {
 		head += " (phase " + p.Phase + ")"
 	}
 	b.WriteString(head + "\n")
+	if p.Skipped != "" {
+		wrap(b, "  skipped: ", "    ", p.Skipped, textWidth)
+		return
+	}
 	for _, line := range p.status() {
 		wrap(b, "  *** ", "      ", line, textWidth)
 	}
@@ -79,6 +83,8 @@ func (d *Doc) textPoint(b *strings.Builder, index int, p *Point) {
 	b.WriteString("\n")
 	after := p.textAfter()
 	after.write(b, "  ")
+	p.textSteady(b)
+	p.textAsserts(b)
 	p.textFaults(b)
 	textWarnings(b, p.Warnings)
 }
@@ -240,12 +246,17 @@ func (d *Doc) textTables(b *strings.Builder, p *Point) {
 	}
 }
 
-// textSummary ends a sweep with one row per measured point.
+// textSummary ends a sweep with its matrices, and other documents of several points with one row per
+// measured point.
 func (d *Doc) textSummary(b *strings.Builder) {
+	if d.Sweep != nil && len(d.Points) > d.Sweep.FirstPoint {
+		d.textSweep(b)
+		return
+	}
 	var rows []figure
 	tail := columns{deviation: true}
 	for i, p := range d.Points {
-		if p.Phase != plan.Measure {
+		if p.Phase != plan.Measure || p.Skipped != "" {
 			continue
 		}
 		name := fmt.Sprintf("[%d] %s", i+1, shorten(p.Label, 34))

@@ -265,7 +265,7 @@ func TestKnee(t *testing.T) {
 
 // The ranges that the guide shows give what it says.
 func TestGuide(t *testing.T) {
-	text, err := os.ReadFile("../docs/sweeps.md")
+	text, err := os.ReadFile("../docs/sweep.md")
 	if err != nil {
 		t.Fatal(err)
 	}

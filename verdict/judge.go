@@ -33,6 +33,7 @@ type Input struct {
 	UnwrittenPath    string
 	// Steady state: what was looked for and not found, or lost again; empty when neither.
 	NotSteady, Drift string
+	FillIncomplete   string // what a purge or a fill left out, although nothing failed
 	// In an open loop:
 	Paced                 bool // or with think time, or a share among streams
 	Offered, Late, Missed uint64
@@ -45,7 +46,7 @@ type Input struct {
 func Judge(in *Input) []Warning {
 	var out []Warning
 	for _, rule := range []func(*Input) *Warning{
-		hung, broken, faults, partial, dry, unwritten, cached, cpuBound, steal, clock, descheduled, tooDeep, depth, inSubmit,
+		hung, broken, faults, notWhole, partial, dry, unwritten, cached, cpuBound, steal, clock, descheduled, tooDeep, depth, inSubmit,
 		kernelWorkers, missed, late, notSteady, drifted, slowAfter, fallback, degraded, shortWindow, clamped, empty,
 	} {
 		if w := rule(in); w != nil {

@@ -21,6 +21,17 @@ func missed(in *Input) *Warning {
 	}
 }
 
+func notWhole(in *Input) *Warning {
+	if in.FillIncomplete == "" {
+		return nil
+	}
+	return &Warning{
+		Code:    "fill_incomplete",
+		Message: in.FillIncomplete,
+		Advice:  "nothing was measured after it, since the target is not in the state that the plan wants: look at the kernel log; if that says nothing, this is an error of blkstorm, please report it",
+	}
+}
+
 func notSteady(in *Input) *Warning {
 	if in.NotSteady == "" {
 		return nil

@@ -13,6 +13,7 @@ import (
 	"blkstorm/plan"
 	"blkstorm/result"
 	"blkstorm/steady"
+	"blkstorm/sweep"
 )
 
 // jsonKeys collects the keys of everything that a type can put into JSON.
@@ -55,14 +56,15 @@ func docs(t *testing.T, names ...string) string {
 
 // Every key of the documents is in the guide.
 func TestGuideHasEveryKey(t *testing.T) {
-	guide := docs(t, "docs/run.md", "docs/devices.md", "docs/find-max.md", "docs/plan.md", "docs/steady.md")
+	pages := []string{"docs/run.md", "docs/devices.md", "docs/find-max.md", "docs/plan.md", "docs/sweep.md", "docs/steady.md", "docs/thresholds.md"}
+	guide := docs(t, pages...)
 	keys := map[string]bool{}
 	for _, v := range []any{result.Doc{}, execute.Preview{}, deviceList{}} {
 		jsonKeys(reflect.TypeOf(v), keys, map[reflect.Type]bool{})
 	}
 	for key := range keys {
 		if !strings.Contains(guide, "`"+key+"`") {
-			t.Errorf("no page of the guide has the key `%s`", key)
+			t.Errorf("none of %s has the key `%s`", strings.Join(pages, ", "), key)
 		}
 	}
 }
@@ -143,6 +145,28 @@ func TestPlanPageIsComplete(t *testing.T) {
 				t.Errorf("docs/plan.md has no --%s of plan %s", f.Name, cmd.Name())
 			}
 		})
+	}
+}
+
+// Every option of sweep that is not one of run is in its page, with those that take lists.
+func TestSweepPageHasItsOptions(t *testing.T) {
+	a := &app{}
+	text := docs(t, "docs/sweep.md")
+	run := a.runCommand().Flags()
+	lists := 0
+	a.sweepCommand().Flags().VisitAll(func(f *pflag.Flag) {
+		if _, list := f.Value.(*axisFlag); list {
+			lists++
+			if !strings.Contains(text, "`--"+f.Name+"`") {
+				t.Errorf("the page does not say that --%s takes a list", f.Name)
+			}
+		}
+		if run.Lookup(f.Name) == nil && !strings.Contains(text, "\n| `--"+f.Name+" ") {
+			t.Errorf("no row for --%s", f.Name)
+		}
+	})
+	if lists != len(sweep.Names) {
+		t.Errorf("%d options take lists, want %v", lists, sweep.Names)
 	}
 }
 

@@ -96,8 +96,8 @@ func (l *loadFlags) addRun(f *pflag.FlagSet) {
 	f.StringArrayVar(&l.streams, "stream", nil, "one of several streams that run together: its own `OPTIONS`, as in \"rw=write bs=64k fsync=1\"; those beside it are defaults; repeatable")
 }
 
-// plan makes the plan of one point from the flags.
-func (l *loadFlags) plan(f *pflag.FlagSet, targets []string) (*plan.Plan, error) {
+// frame makes a plan without phases from the flags.
+func (l *loadFlags) frame(f *pflag.FlagSet, targets []string) *plan.Plan {
 	if !f.Changed("seed") {
 		l.seed = newSeed()
 	}
@@ -112,15 +112,15 @@ func (l *loadFlags) plan(f *pflag.FlagSet, targets []string) (*plan.Plan, error)
 	for _, spec := range targets {
 		p.Targets = append(p.Targets, plan.Target{Spec: spec})
 	}
-	streams, err := l.allStreams(f, p.Targets)
-	if err != nil {
-		return nil, err
-	}
-	p.Phases = []plan.Phase{{Kind: plan.Measure, Points: []plan.Point{{
+	return p
+}
+
+// point makes a measured point of streams.
+func (l *loadFlags) point(streams []plan.Stream) plan.Point {
+	return plan.Point{
 		Label: plan.AutoLabel(streams), Ramp: plan.Duration(l.ramp), Runtime: plan.Duration(l.runtime), Interval: plan.Duration(l.interval),
 		Streams: streams,
-	}}}}
-	return p, nil
+	}
 }
 
 // allStreams are those of the point: one from the options themselves, or one per --stream.

@@ -24,7 +24,7 @@ const (
 	exitUsage   = 1 // usage or plan error: nothing was touched
 	exitRefused = 2 // the guard refused
 	exitFaults  = 3 // I/O errors or a hung device
-	exitMissed  = 4 // what was asked for was not reached: no rate under the limit
+	exitMissed  = 4 // what was asked for was not reached: a threshold, steady state, a rate under the limit
 )
 
 // app is what every subcommand needs of the outside.
@@ -83,7 +83,8 @@ func (a *app) command() *cobra.Command {
 flight, measures every one of them, and says what the numbers are worth.
 
 Exit status: 0 good, 1 usage or plan error (nothing was touched), 2 refused by the guard,
-3 I/O errors or a hung device, 4 no rate under the limit (find-max), 130 or 143 interrupted (with a valid partial result).`,
+3 I/O errors or a hung device, 4 a threshold not kept, or steady state or a rate under the limit not
+reached, 130 or 143 interrupted (with a valid partial result).`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -97,6 +98,6 @@ Exit status: 0 good, 1 usage or plan error (nothing was touched), 2 refused by t
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(a.runCommand(), a.planCommand(), a.findMaxCommand(), a.devicesCommand(), a.versionCommand())
+	root.AddCommand(a.runCommand(), a.sweepCommand(), a.planCommand(), a.findMaxCommand(), a.devicesCommand(), a.versionCommand())
 	return root
 }

@@ -102,15 +102,21 @@ func previewText(w io.Writer, v *execute.Preview) error {
 			say("  refused [%s] %s\n      %s", r.Code, r.Reason, r.Advice)
 		}
 	}
-	for _, line := range phaseLines(v.Plan) {
-		say("%s", line)
+	for i := range v.Phases {
+		previewPhase(say, &v.Phases[i], &v.Plan.Phases[i])
+	}
+	for _, a := range v.Plan.Asserts {
+		say("must keep %s", a)
+	}
+	if v.Plan.Destroy {
+		say("allowed to overwrite the targets (destroy): all data in their ranges is lost")
 	}
 	takes := "takes %v"
 	if v.FillBytes > 0 {
 		say("writes %s first, to fill new files", humanize.IBytes(uint64(v.FillBytes)))
 		takes += " from then on"
 	}
-	say(takes+passesText(v.Plan), v.Plan.Time())
+	say(takes, v.Outlook)
 	say("plan:")
 	if err != nil {
 		return err

@@ -14,6 +14,7 @@ import (
 	"blkstorm/execute"
 	"blkstorm/plan"
 	"blkstorm/result"
+	"blkstorm/steady"
 )
 
 // formats are what --format takes.
@@ -27,6 +28,7 @@ type outputFlags struct {
 
 func (a *app) runCommand() *cobra.Command {
 	var load loadFlags
+	var phases phaseFlags
 	var out outputFlags
 	cmd := &cobra.Command{
 		Use:   "run [flags] [TARGET...]",
@@ -44,6 +46,9 @@ refused when the target is mounted, held, in use, read-only or carries a signatu
   blkstorm run --rw randrw --read-pct 70 --bs 8k --threads 16 --iodepth 16 --ramp 30s --runtime 5m --destroy /dev/sdb`,
 		RunE: func(cmd *cobra.Command, targets []string) error {
 			p, err := a.planOf(cmd.Flags(), &load, &out, targets)
+			if err == nil {
+				err = phases.apply(cmd.Flags(), &load, p, p.Phases[0].Points[0].Streams)
+			}
 			if err != nil {
 				return err
 			}
@@ -53,6 +58,7 @@ refused when the target is mounted, held, in use, read-only or carries a signatu
 	f := cmd.Flags()
 	f.SortFlags = false
 	load.add(f)
+	phases.add(f)
 	out.add(f)
 	return cmd
 }
@@ -83,6 +89,20 @@ func (out *outputFlags) check(search bool) error {
 
 // planOf makes the plan of one point from a command line.
 func (a *app) planOf(f *pflag.FlagSet, load *loadFlags, out *outputFlags, targets []string) (*plan.Plan, error) {
+	p, err := a.frameOf(f, load, out, targets)
+	if err != nil {
+		return nil, err
+	}
+	streams, err := load.allStreams(f, p.Targets)
+	if err != nil {
+		return nil, err
+	}
+	p.Phases = []plan.Phase{{Kind: plan.Measure, Points: []plan.Point{load.point(streams)}}}
+	return p, nil
+}
+
+// frameOf makes a plan that has targets and no phases from a command line.
+func (a *app) frameOf(f *pflag.FlagSet, load *loadFlags, out *outputFlags, targets []string) (*plan.Plan, error) {
 	if f.Changed("dir") && out.dir == "" {
 		return nil, errors.New("--dir: the name is empty")
 	}
@@ -92,10 +112,7 @@ func (a *app) planOf(f *pflag.FlagSet, load *loadFlags, out *outputFlags, target
 	if slices.Contains(targets, "") {
 		return nil, errors.New("a TARGET is empty")
 	}
-	p, err := load.plan(f, targets)
-	if err != nil {
-		return nil, err
-	}
+	p := load.frame(f, targets)
 	return p, a.allowSignatures(p, load.destroySignature)
 }
 
@@ -121,7 +138,7 @@ func (a *app) runPlan(ctx context.Context, p *plan.Plan, out *outputFlags, find 
 	}
 	run := (*execute.Session).Run
 	show := newProgress(a.stderr, out.quiet)
-	opts.Log = show.log
+	opts.Log, opts.Steady = show.log, func(s steady.State) { show.log("%s", steadyLine(&s)) }
 	w := writer{out: a.stdout, format: out.format, progress: show}
 	w.attach(&opts)
 	if find != nil {
@@ -143,6 +160,9 @@ func (a *app) runPlan(ctx context.Context, p *plan.Plan, out *outputFlags, find 
 		err = errors.Join(err, w.finish(doc))
 	}
 	a.exit = a.status(doc)
+	if a.exit == exitMissed {
+		a.sayMissed(doc)
+	}
 	if hung(doc) {
 		a.leave(err)
 	}
@@ -161,6 +181,9 @@ func (a *app) status(doc *result.Doc) int {
 	}
 	if execute.Faulted(doc) {
 		return exitFaults
+	}
+	if execute.Missed(doc) {
+		return exitMissed
 	}
 	if doc.FindMax != nil && doc.FindMax.FoundIOPS == nil {
 		return exitMissed

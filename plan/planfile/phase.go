@@ -175,9 +175,34 @@ func (r *reader) loadPhase(ph *plan.Phase, o *origin, n *node, at spot) error {
 				return err
 			}
 		}
-		return r.point(ph, o, own, at)
+		if err := r.point(ph, o, own, at); err != nil {
+			return err
+		}
+		return r.laidOut(ph, own)
 	}
 	return r.fail(at, "is %s; it takes the keys of a point, or a list of points", n.what())
+}
+
+// laidOut notes the axes of a phase whose points are one sweep, for the tables of the result; of the
+// first such phase, since a result has the tables of one.
+func (r *reader) laidOut(ph *plan.Phase, own *node) error {
+	if ph.Kind != plan.Measure || own.get("sweep") == nil {
+		return nil
+	}
+	for i := range r.plan.Phases {
+		if r.plan.Phases[i].Sweep != nil {
+			return nil
+		}
+	}
+	l, err := r.layer(own, spot{}, pointKeys)
+	if err != nil {
+		return err
+	}
+	spec, _, err := r.sweep(l)
+	if err == nil {
+		ph.Sweep = &plan.Sweep{Axes: spec.Axes}
+	}
+	return err
 }
 
 func (r *reader) points(ph *plan.Phase, o *origin, n *node, at spot) error {

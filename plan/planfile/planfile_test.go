@@ -13,8 +13,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"blkstorm/findmax"
 	"blkstorm/plan"
 	"blkstorm/steady"
+	"blkstorm/sweep"
 	"blkstorm/threshold"
 	"blkstorm/unit"
 	"blkstorm/workload"
@@ -66,7 +68,8 @@ asserts: ["p99<2ms"]
 			{Kind: plan.Precondition, Steady: &rule, Points: []plan.Point{{
 				Label: "randrw 70% read 8k 16T/16Q", Runtime: plan.Duration(25 * time.Minute), Interval: plan.Duration(time.Second), Streams: load(16, 16, 0, 1),
 			}}},
-			{Kind: plan.Measure, Points: []plan.Point{measured(2, 2), measured(2, 4), measured(4, 2), measured(4, 4)}},
+			{Kind: plan.Measure, Points: []plan.Point{measured(2, 2), measured(2, 4), measured(4, 2), measured(4, 4)},
+				Sweep: &plan.Sweep{Axes: []sweep.Axis{{Name: "threads", Values: []string{"2", "4"}}, {Name: "iodepth", Values: []string{"2", "4"}}}}},
 		},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -200,6 +203,10 @@ func full(t testing.TB) *plan.Plan {
 		}
 		return s
 	}
+	knee, err := findmax.ParseLimit("p99=2ms")
+	if err != nil {
+		t.Fatal(err)
+	}
 	rule := steady.Default()
 	fio := steady.Rule{Kind: steady.FioSlope, Window: 30, Round: time.Second, Limit: steady.Limit{Value: 0.3, Percent: true}, Metric: steady.Mean}
 	point := func(ramp time.Duration, streams ...plan.Stream) plan.Point {
@@ -220,12 +227,13 @@ func full(t testing.TB) *plan.Plan {
 	return &plan.Plan{
 		Schema: plan.Schema, Targets: []plan.Target{{Spec: "0123"}, {Spec: "true", DestroySignature: true}, {CreateBytes: 1 << 30}},
 		Engine: "io_uring", SQThreadPoll: true, HiPri: true, CompleteMin: 2, Pin: "3", Seed: plan.MaxSeed,
-		Grace: plan.Duration(3 * time.Second), ContinueOnError: true, Destroy: true,
+		Grace: plan.Duration(3 * time.Second), ContinueOnError: true, Destroy: true, Quick: true,
 		Phases: []plan.Phase{
 			plan.PurgePhase([]int{0, 1, 2}), plan.FillPhase([]int{2}, 2, workload.DataSpec{CompressPct: 30}),
 			{Kind: plan.Precondition, Steady: &rule, Points: []plan.Point{point(0, one(workload.Spec{RW: "randtrimwrite", BlockSize: 4096, TrimWith: workload.WriteZeroes}))}},
 			{Kind: plan.Precondition, Steady: &fio, Points: []plan.Point{point(0, think)}},
 			{Kind: plan.Idle, Time: plan.Duration(25 * 24 * time.Hour)},
+			{Kind: plan.Measure, Points: []plan.Point{point(0, think)}, Sweep: &plan.Sweep{Axes: []sweep.Axis{{Name: "threads", Values: []string{"2"}}}, Knee: knee}},
 			{Kind: plan.Measure, Points: []plan.Point{point(time.Second, paced, burst, bytesRate), point(0, passes), point(0, shared)}},
 		},
 		Asserts: []threshold.Assert{{Direction: "read", Figure: "response.p99.9", Op: threshold.LessOrEqual, Value: 5e6}, {Direction: "total", Figure: "bw", Op: threshold.Greater, Value: 1 << 20}},

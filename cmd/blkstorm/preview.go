@@ -1,0 +1,72 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/dustin/go-humanize"
+
+	"blkstorm/execute"
+	"blkstorm/plan"
+)
+
+// previewPoints is how many points of a phase a dry run shows line by line; of more it shows the first
+// and the last.
+const previewPoints = 20
+
+// previewPhase says what a phase will do.
+func previewPhase(say func(string, ...any), v *execute.PreviewPhase, phase *plan.Phase) {
+	if phase.Kind == plan.Idle {
+		say("%s: %v", phase.Kind, phase.Time.D())
+		return
+	}
+	reasons := map[int]string{}
+	for _, s := range v.Skipped {
+		reasons[s.Point] = s.Reason
+	}
+	n := len(phase.Points)
+	if n > 1 {
+		skipped := ""
+		if len(v.Skipped) > 0 {
+			skipped = fmt.Sprintf(", and %d skipped", len(v.Skipped))
+		}
+		say("%s: %d points%s, %v", phase.Kind, v.Points, skipped, v.Outlook)
+	}
+	for j := range phase.Points {
+		if n > previewPoints && j > 0 && j < n-1 {
+			if j == 1 {
+				say("  and so on, to")
+			}
+			continue
+		}
+		indent := ""
+		if n > 1 {
+			indent = fmt.Sprintf("  [%d] ", j+1)
+		}
+		say("%s%s", indent, previewPoint(phase, &phase.Points[j], reasons[j], &v.Outlook))
+	}
+	for i, s := range v.Skipped { // those that have no line of their own
+		if n > previewPoints && s.Point > 0 && s.Point < n-1 {
+			if i == previewPoints {
+				say("  and more are skipped; --format json has them all")
+				return
+			}
+			say("  [%d] %s: skipped: %s", s.Point+1, s.Label, s.Reason)
+		}
+	}
+}
+
+// previewPoint is one point in a line.
+func previewPoint(phase *plan.Phase, p *plan.Point, skipped string, o *execute.Outlook) string {
+	text := fmt.Sprintf("%s: %s", phase.Kind, p.Label)
+	switch {
+	case skipped != "":
+		return fmt.Sprintf("%s: skipped: %s", text, skipped)
+	case o.WriteBytes > 0:
+		return fmt.Sprintf("%s, writes %s (%s)", text, humanize.Bytes(uint64(o.WriteBytes)), humanize.IBytes(uint64(o.WriteBytes)))
+	case o.TrimBytes > 0:
+		return fmt.Sprintf("%s, trims %s (%s)", text, humanize.Bytes(uint64(o.TrimBytes)), humanize.IBytes(uint64(o.TrimBytes)))
+	case phase.Steady != nil:
+		return fmt.Sprintf("%s, until steady: %v", text, phase.Steady)
+	}
+	return fmt.Sprintf("%s, ramp %v, runtime %v", text, p.Ramp.D(), p.Runtime.D())
+}

@@ -1,0 +1,68 @@
+package execute
+
+import (
+	"fmt"
+	"time"
+
+	"blkstorm/plan"
+	"blkstorm/result"
+	"blkstorm/runner"
+)
+
+// findSkips compares each point with the targets and the machine. Of several measured points those
+// that cannot run are remembered with the reason, and the rest will run; when none can, or a point that
+// others build upon cannot, that is an error.
+func (s *Session) findSkips() error {
+	s.skipped = map[*plan.Point]string{}
+	measured := 0
+	var first error
+	for i := range s.plan.Phases {
+		phase := &s.plan.Phases[i]
+		for j := range phase.Points {
+			point := &phase.Points[j]
+			err := s.checkOnTargets(point)
+			if phase.Kind == plan.Measure {
+				measured++
+			}
+			switch {
+			case err == nil:
+			case phase.Kind == plan.Measure:
+				s.skipped[point] = err.Error()
+				if first == nil {
+					first = err
+				}
+			default:
+				return fmt.Errorf("phase %s: %w", phase.Kind, err)
+			}
+		}
+	}
+	switch {
+	case measured == 1 && first != nil:
+		return first
+	case measured > 0 && len(s.skipped) == measured:
+		return fmt.Errorf("none of the %d points can run; the first: %w", measured, first)
+	}
+	return nil
+}
+
+// checkOnTargets says why a point cannot run here.
+func (s *Session) checkOnTargets(p *plan.Point) error {
+	for i, t := range s.targets {
+		if err := s.plan.CheckPoint(p, i, t.facts); err != nil {
+			return err
+		}
+	}
+	return s.checkNeeds(p)
+}
+
+// skip puts a point that cannot run into the document.
+func (s *Session) skip(doc *result.Doc, phase *plan.Phase, p *plan.Point, reason string) (*result.Point, error) {
+	s.opts.Log("%s: skipped: %s", p.Label, reason)
+	b := doc.NewBuilder(phase.Kind, p, s.opts.Percentiles, s.opts.KeepRows)
+	point, err := b.Finish(&runner.Result{WindowStart: time.Now()}, s.plan.Seed)
+	if err != nil {
+		return nil, err
+	}
+	point.Skipped = reason
+	return point, nil
+}

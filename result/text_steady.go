@@ -1,0 +1,57 @@
+package result
+
+import (
+	"fmt"
+	"strings"
+
+	"blkstorm/steady"
+)
+
+// textSteady says what became of the search for steady state.
+func (p *Point) textSteady(b *strings.Builder) {
+	if p.Steady == nil {
+		return
+	}
+	r := p.Steady
+	st := &r.State
+	head := fmt.Sprintf("NOT STEADY after %s: %s", plural(uint64(st.Rounds), "round"), st.Reason)
+	if st.Steady {
+		head = fmt.Sprintf("steady state reached in round %d", st.Reached)
+	}
+	wrap(b, "  ", "    ", fmt.Sprintf("%s (rule: %s)", head, r.Rule.String()), textWidth)
+	scale, unit := steadyUnit(r.Rule.Metric)
+	if st.First > 0 && st.Mean > 0 {
+		wrap(b, "    ", "    ", fmt.Sprintf("rounds %d to %d: mean %s %s, range %.3g %%, slope %.3g %% per round, fitted range %.3g %%, correlation %.2f",
+			st.First, st.Rounds, number(st.Mean/scale, 1), unit, st.RangePct, st.SlopePct, st.FittedPct, st.Correlation), textWidth)
+	}
+	var values []string
+	for _, v := range r.Values[max(0, len(r.Values)-shownRounds):] {
+		if v == nil {
+			values = append(values, "-")
+			continue
+		}
+		values = append(values, number(*v/scale, 1))
+	}
+	wrap(b, "    ", "      ", fmt.Sprintf("%s of the rounds in %s: %s", r.Rule.Metric, unit, strings.Join(values, ", ")), textWidth)
+}
+
+// steadyUnit is how values of a metric are shown.
+func steadyUnit(m steady.Metric) (scale float64, unit string) {
+	switch m {
+	case steady.Bandwidth:
+		return 1e6, "MB/s"
+	case steady.Mean, steady.P99:
+		return 1e3, "µs"
+	}
+	return 1, "IOPS"
+}
+
+// shownRounds is how many rounds the text shows, the last ones; the JSON has all.
+const shownRounds = 25
+
+// textAsserts lists the limits and whether they were kept.
+func (p *Point) textAsserts(b *strings.Builder) {
+	for _, r := range p.Asserts {
+		wrap(b, "  assert ", "    ", r.String(), textWidth)
+	}
+}
