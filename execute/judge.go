@@ -12,7 +12,7 @@ import (
 )
 
 // judge turns a point's figures into warnings.
-func (s *Session) judge(p *plan.Point, r *result.Point) []verdict.Warning {
+func (s *Session) judge(p *plan.Point, r *result.Point, standstill string) []verdict.Warning {
 	in := verdict.Input{
 		Engine: r.EngineName, Dry: s.driver.Dry, Synchronous: s.driver.MaxDepth == 1, Buffered: !s.plan.Direct && !s.driver.Dry,
 		Threads: r.Threads, IODepth: r.IODepth, IODepthEffective: r.IODepthEffective,
@@ -37,6 +37,7 @@ func (s *Session) judge(p *plan.Point, r *result.Point) []verdict.Warning {
 	if d := r.Drift; d != nil {
 		in.Drift = fmt.Sprintf("%s is %.4g, and was %.4g to %.4g", d.Metric, d.Value, d.Low, d.High)
 	}
+	in.Standstill = standstill
 	in.EngineNotes, in.Failure = r.EngineNotes, r.Failure
 	in.Percentiles = s.trusted()
 	in.UnwrittenShare, in.UnwrittenPath = s.unwritten(p)

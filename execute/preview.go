@@ -15,7 +15,9 @@ type Preview struct {
 	Targets []PreviewTarget `json:"targets"`
 	// FillBytes is what would be written before the first point: new files, once.
 	FillBytes int64 `json:"fill_bytes"`
-	// TimeS is the time of all ramps and windows.
+	// FinishedPoints is how many points of a resumed run are done already.
+	FinishedPoints int `json:"finished_points,omitempty"`
+	// TimeS is the time of all ramps and windows that are yet to come.
 	TimeS float64 `json:"time_s"`
 }
 
@@ -33,11 +35,17 @@ type PreviewTarget struct {
 // Look does all of Prepare and touches nothing; refusals are part of the answer.
 func Look(p *plan.Plan, o Options) (*Preview, error) {
 	s, err := Prepare(p, o)
+	if s != nil && s.resumed != nil {
+		defer closeQuietly(s.resumed.folder)
+	}
 	var refused *device.RefusedError
 	if err != nil && !errors.As(err, &refused) {
 		return nil, err
 	}
-	v := &Preview{Schema: "blkstorm.preview/1", Plan: p, TimeS: p.Time().Round(time.Millisecond).Seconds()}
+	v := &Preview{Schema: "blkstorm.preview/1", Plan: s.plan, TimeS: s.timeLeft().Round(time.Millisecond).Seconds()}
+	if s.resumed != nil {
+		v.FinishedPoints = len(s.resumed.doc.Points)
+	}
 	for i, t := range s.targets {
 		refusals, err := s.refusals(i, t)
 		if err != nil {
@@ -48,7 +56,7 @@ func Look(p *plan.Plan, o Options) (*Preview, error) {
 		}
 		start, end := s.bounds(i)
 		v.Targets = append(v.Targets, PreviewTarget{
-			Facts: t.facts, Writes: p.Writes(i) && !s.driver.Dry, Create: t.create, Refusals: refusals, StartByte: start, EndByte: end,
+			Facts: t.facts, Writes: s.plan.Writes(i) && !s.driver.Dry, Create: t.create, Refusals: refusals, StartByte: start, EndByte: end,
 		})
 		if t.create && !s.driver.Dry {
 			v.FillBytes += t.plan.CreateBytes

@@ -33,8 +33,26 @@ type Doc struct {
 	Targets  []*device.Facts   `json:"targets"`
 	Warnings []verdict.Warning `json:"warnings"` // of the whole run; each point has its own
 	Points   []*Point          `json:"points"`
+	// Percentiles are those that were asked for; empty is DefaultPercentiles.
+	Percentiles []float64 `json:"percentiles,omitempty"`
+	// Resumed tells of each time that the run was cut off and gone on with.
+	Resumed []Resumed `json:"resumed,omitempty"`
 	// FindMax is there after a search for a capacity.
 	FindMax *FindMax `json:"find_max,omitempty"`
+}
+
+// Resumed is one time that a run was gone on with.
+type Resumed struct {
+	At time.Time `json:"at"`
+	// AfterPoint is the index of the last point that had been finished; -1 for none.
+	AfterPoint int `json:"after_point"`
+	// GapS is the time from the end of that point, else from the start of the run.
+	GapS    float64 `json:"gap_s"`
+	Version string  `json:"version"` // of the program that went on
+	// NewFiles says that scratch files, which end with their process, were made and filled again.
+	NewFiles bool `json:"new_files,omitempty"`
+	// Repeated are the indexes of points that did once more what had been done before the gap.
+	Repeated []int `json:"repeated,omitempty"`
 }
 
 // Point is one row of the result.

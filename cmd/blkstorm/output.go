@@ -99,6 +99,9 @@ func previewText(w io.Writer, v *execute.Preview) error {
 			say("  refused [%s] %s\n      %s", r.Code, r.Reason, r.Advice)
 		}
 	}
+	if v.FinishedPoints > 0 {
+		say("goes on with a run: %d of its points are finished", v.FinishedPoints)
+	}
 	for _, phase := range v.Plan.Phases {
 		for _, point := range phase.Points {
 			say("%s: %s, ramp %v, runtime %v", phase.Kind, point.Label, point.Ramp.D(), point.Runtime.D())
