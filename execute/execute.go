@@ -75,6 +75,7 @@ type Session struct {
 	steadied *steadied
 	resumed  *resumption // nil in a run that begins now
 	notes    []verdict.Warning
+	heat     *host.Thermometer
 	// promised is the room that new files take, by file system.
 	promised map[unix.Fsid]int64
 }
@@ -185,10 +186,12 @@ func (s *Session) runPoint(ctx context.Context, doc *result.Doc, folder *result.
 			sinkErr = err
 		}
 	}
+	warmth := s.newWarmth()
 	cfg := s.config(p)
 	cfg.Run = uint64(len(doc.Points))
 	cfg.Rows = func(row *runner.Row) {
 		in := b.Row(row)
+		warmth.row(in)
 		if folder != nil {
 			keep(folder.Interval(in))
 			keep(folder.Histograms(b, row))
@@ -218,6 +221,7 @@ func (s *Session) runPoint(ctx context.Context, doc *result.Doc, folder *result.
 			point.Targets[i].UnwrittenPct = &pct
 		}
 	}
+	warmth.into(point)
 	point.Warnings = append(point.Warnings, s.judge(p, point, standstill(doc, phase))...)
 	if s.opts.Point != nil {
 		keep(s.opts.Point(len(doc.Points)-1, point))

@@ -37,7 +37,7 @@ func (s *Session) judge(p *plan.Point, r *result.Point, standstill string) []ver
 	if d := r.Drift; d != nil {
 		in.Drift = fmt.Sprintf("%s is %.4g, and was %.4g to %.4g", d.Metric, d.Value, d.Low, d.High)
 	}
-	in.Standstill = standstill
+	in.Standstill, in.Hot = standstill, hottest(r)
 	in.EngineNotes, in.Failure = r.EngineNotes, r.Failure
 	in.Percentiles = s.trusted()
 	in.UnwrittenShare, in.UnwrittenPath = s.unwritten(p)

@@ -93,6 +93,8 @@ func (s *Session) run(ctx context.Context, next func(*result.Doc) (*plan.Phase, 
 	} else if err != nil {
 		return nil, err
 	}
+	s.heat = s.opts.Roots.Host.NewThermometer(s.disks())
+	defer s.heat.Close()
 	s.clock = host.MeasureClock(s.opts.Roots.Host, nil)
 	doc := s.document()
 	if s.opts.Begun != nil {

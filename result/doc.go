@@ -188,11 +188,15 @@ type Target struct {
 	// UnwrittenPct is how much of the range that is read was never written, in percent; null when that
 	// cannot be told, or nothing is read.
 	UnwrittenPct *float64 `json:"unwritten_pct"`
-	Total        *Stat    `json:"total"`
-	Read         *Stat    `json:"read"`
-	Write        *Stat    `json:"write"`
-	Trim         *Stat    `json:"trim"`
-	Sync         *Stat    `json:"sync"`
+	// TemperatureMaxC is the highest temperature since the point began, in degrees Celsius, and
+	// TemperatureLimitC the drive's own limit; not there when they are not known.
+	TemperatureMaxC   *float64 `json:"temperature_max_c,omitempty"`
+	TemperatureLimitC *float64 `json:"temperature_limit_c,omitempty"`
+	Total             *Stat    `json:"total"`
+	Read              *Stat    `json:"read"`
+	Write             *Stat    `json:"write"`
+	Trim              *Stat    `json:"trim"`
+	Sync              *Stat    `json:"sync"`
 }
 
 // Thread is what one thread did.
@@ -262,7 +266,9 @@ type Interval struct {
 	StealPct    float64           `json:"steal_pct"`
 	DiskStats   []*host.DiskStats `json:"diskstats"` // growth per target; null where there is no disk
 	Net         host.NetStats     `json:"net"`
-	Targets     []IntervalTarget  `json:"targets,omitempty"` // when there is more than one
+	// TemperatureC is each target's, in degrees Celsius, null where it is not known; not there when none is.
+	TemperatureC []*float64       `json:"temperature_c,omitempty"`
+	Targets      []IntervalTarget `json:"targets,omitempty"` // when there is more than one
 }
 
 // IntervalTarget is one target's part of a row.

@@ -35,6 +35,8 @@ type Input struct {
 	NotSteady, Drift string
 	// Standstill is what has come between the preconditioning and this point; empty when nothing did.
 	Standstill string
+	// Hot says which target was how far over its own limit; empty when none was.
+	Hot string
 	// In an open loop:
 	Paced                 bool // or with think time, or a share among streams
 	Offered, Late, Missed uint64
@@ -48,7 +50,7 @@ func Judge(in *Input) []Warning {
 	var out []Warning
 	for _, rule := range []func(*Input) *Warning{
 		hung, broken, faults, partial, dry, unwritten, cached, cpuBound, steal, clock, descheduled, tooDeep, depth, inSubmit,
-		kernelWorkers, missed, late, notSteady, drifted, resumedLate, slowAfter, fallback, degraded, shortWindow, clamped, empty,
+		kernelWorkers, missed, late, notSteady, drifted, resumedLate, hot, slowAfter, fallback, degraded, shortWindow, clamped, empty,
 	} {
 		if w := rule(in); w != nil {
 			out = append(out, *w)

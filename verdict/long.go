@@ -12,3 +12,14 @@ func resumedLate(in *Input) *Warning {
 		Advice:  "the device has rested, or is another one, and may not be in the state that was reached: go on with --re-precondition, or measure again without a break",
 	}
 }
+
+func hot(in *Input) *Warning {
+	if in.Hot == "" {
+		return nil
+	}
+	return &Warning{
+		Code:    "hot",
+		Message: in.Hot,
+		Advice:  "drives that are too hot work slower on purpose: cool it and measure again, and look at how the rate follows the temperature over the intervals",
+	}
+}
