@@ -222,8 +222,8 @@ func (s *Session) checkSame() error {
 	return nil
 }
 
-// differences lists what of a target is not as it was: kind and size always, and its serial number and
-// world-wide name; its path where it had neither.
+// differences lists what of a target is not as it was: kind, size and model always, its serial number
+// and other names of its own, and which partition it is; its path where it had none of these, or is a file.
 func differences(was, is *device.Facts) (list []string) {
 	differ := func(what, before, now string) {
 		if before != now {
@@ -242,7 +242,8 @@ func differences(was, is *device.Facts) (list []string) {
 			differ(id.what, id.before, id.now)
 		}
 	}
-	if !named {
+	differ("partition", strings.TrimPrefix(was.Name, was.Disk), strings.TrimPrefix(is.Name, is.Disk))
+	if !named || was.Kind == device.KindFile {
 		differ("path", was.Path, is.Path)
 		differ("backing file", was.BackingFile, is.BackingFile)
 	}

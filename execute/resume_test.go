@@ -17,6 +17,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"blkstorm/device"
 	"blkstorm/lab"
 	"blkstorm/plan"
 	"blkstorm/result"
@@ -669,5 +670,73 @@ func TestResumeWhereNothingCanBeWritten(t *testing.T) {
 	}
 	if after, _ := stored(t, dir); !bytes.Equal(before[0], after[0]) {
 		t.Error("the finished point has changed")
+	}
+}
+
+// What makes a target another one.
+func TestDifferences(t *testing.T) {
+	disk := device.Facts{Path: "/dev/sdb", Kind: "disk", Name: "sdb", Disk: "sdb", SizeBytes: 1 << 30, Model: "Fast", Serial: "S1", WWN: "naa.1"}
+	for name, c := range map[string]struct {
+		change func(was, is *device.Facts)
+		want   string
+	}{
+		"same":            {func(_, _ *device.Facts) {}, ""},
+		"other path":      {func(_, is *device.Facts) { is.Path, is.Name, is.Disk = "/dev/sdc", "sdc", "sdc" }, ""},
+		"other serial":    {func(_, is *device.Facts) { is.Serial = "S2" }, "serial was S1, is S2"},
+		"no serial":       {func(_, is *device.Facts) { is.Serial, is.WWN = "", "" }, "serial was S1, is none; wwn was naa.1, is none"},
+		"serial is new":   {func(was, _ *device.Facts) { was.Serial, was.WWN = "", "" }, ""},
+		"other size":      {func(_, is *device.Facts) { is.SizeBytes = 1 << 31 }, "size was 1g, is 2g"},
+		"other model":     {func(_, is *device.Facts) { is.Model = "Slow" }, "model was Fast, is Slow"},
+		"other partition": {func(was, is *device.Facts) { was.Name, is.Name = "sdb1", "sdb2" }, "partition was 1, is 2"},
+		"same partition":  {func(was, is *device.Facts) { was.Name, is.Name, is.Disk = "sdb1", "sdc1", "sdc" }, ""},
+		"no name": {func(was, is *device.Facts) {
+			was.Serial, was.WWN = "", ""
+			is.Path = "/dev/sdc"
+		}, "path was /dev/sdb, is /dev/sdc"},
+		"other file on the same disk": {func(was, is *device.Facts) {
+			was.Kind, is.Kind = device.KindFile, device.KindFile
+			was.Path, is.Path = "/a", "/b"
+		}, "path was /a, is /b"},
+		"other backing file": {func(was, is *device.Facts) {
+			*was = device.Facts{Path: "/dev/loop0", Kind: "loop", BackingFile: "/a"}
+			*is = *was
+			is.BackingFile = "/b"
+		}, "backing file was /a, is /b"},
+		"dm": {func(was, is *device.Facts) {
+			*was = device.Facts{Path: "/dev/dm-0", Kind: "dm", MapperUUID: "LVM-1"}
+			*is = device.Facts{Path: "/dev/dm-1", Kind: "dm", MapperUUID: "LVM-2"}
+		}, "dm uuid was LVM-1, is LVM-2"},
+	} {
+		was, is := disk, disk
+		c.change(&was, &is)
+		if got := strings.Join(differences(&was, &is), "; "); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+// The time left of a run that goes on is that of what is left.
+func TestTimeLeft(t *testing.T) {
+	p := procedure(plan.Target{}, 3)
+	step := p.Phases[0].Points[0].Runtime.D()
+	idle := p.Phases[1].Time.D()
+	for _, c := range []struct {
+		phase, point int
+		again        bool
+		want         time.Duration
+	}{
+		{0, -1, false, 4*step + idle}, {0, 0, false, 3*step + idle}, {2, 0, false, 2 * step}, {2, 2, false, 0},
+		{2, 0, true, 3*step + idle}, {0, 0, true, 4*step + idle},
+	} {
+		r := &resumption{doc: &result.Doc{Plan: p}, phase: c.phase, point: c.point}
+		if c.again {
+			if err := r.precondition(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s := &Session{plan: p, resumed: r}
+		if got := s.timeLeft(); got != c.want {
+			t.Errorf("%+v: %v", c, got)
+		}
 	}
 }
