@@ -27,26 +27,39 @@ import (
 	"blkstorm/workload"
 )
 
-// childRun makes the test binary the run that tests kill: a plan, and the folder for its result.
+// childRun makes the test binary the run that tests kill: a plan, and the folder for its result; without a
+// plan it goes on with the run of that folder.
 const childRun = "BLKSTORM_TEST_RUN"
 
 func TestMain(m *testing.M) {
 	if text := os.Getenv(childRun); text != "" {
 		name, dir, _ := strings.Cut(text, ":")
-		text, err := os.ReadFile(name)
-		p := &plan.Plan{}
-		if err == nil {
-			err = json.Unmarshal(text, p)
+		if err := child(name, dir); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
 		}
-		if err == nil {
-			o := options()
-			o.Dir = dir
-			_, err = carryOut(p, o)
-		}
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
+		os.Exit(0)
 	}
 	os.Exit(m.Run())
+}
+
+func child(name, dir string) error {
+	if name == "" {
+		_, err := goOn(options(), dir)
+		return err
+	}
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	p := &plan.Plan{}
+	if err := json.Unmarshal(text, p); err != nil {
+		return err
+	}
+	o := options()
+	o.Dir = dir
+	_, err = carryOut(p, o)
+	return err
 }
 
 // procedure is a plan of several phases on one file: a preconditioning, idling, and points of growing
@@ -216,6 +229,45 @@ func TestResumeAfterKill(t *testing.T) {
 			}
 		}
 		checkLog(t, dir, points+1)
+	}
+}
+
+// Killed again and again, at any moment, a run loses no point that it had finished, and comes to its end.
+func TestResumeAgainAndAgain(t *testing.T) {
+	p := procedure(plan.Target{Spec: file(t, 1<<20)}, 5)
+	p.Engine = "null"
+	dir := filepath.Join(t.TempDir(), "out")
+	killed(t, p, dir, 0)
+	before, _ := stored(t, dir)
+	for round := 0; len(before) < 6; round++ {
+		if round == 200 {
+			t.Fatalf("%d of 6 points after %d rounds", len(before), round)
+		}
+		child := exec.Command(os.Args[0])
+		child.Env = append(os.Environ(), childRun+"=:"+dir)
+		var stderr bytes.Buffer
+		child.Stderr = &stderr
+		if err := child.Start(); err != nil {
+			t.Fatal(err)
+		}
+		stop := time.AfterFunc(time.Duration(20+37*round%300)*time.Millisecond, func() { _ = child.Process.Kill() })
+		_ = child.Wait() // most were killed
+		stop.Stop()
+		if child.ProcessState.ExitCode() == 1 {
+			t.Fatalf("round %d: %s", round, stderr.String())
+		}
+		after, _ := stored(t, dir)
+		for i, point := range before {
+			if i >= len(after) || !bytes.Equal(point, after[i]) {
+				t.Fatalf("round %d: point %d is lost or another one", round, i)
+			}
+		}
+		before = after
+	}
+	for point, n := range rows(t, dir) {
+		if n != 6 {
+			t.Errorf("point %d has %d rows, want 6", point, n)
+		}
 	}
 }
 
