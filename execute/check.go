@@ -68,7 +68,7 @@ func (s *Session) checkNeeds(p *plan.Point) error {
 
 // checkFolder says why dir cannot become a result folder, without making it.
 func (s *Session) checkFolder(dir string) error {
-	if dir == "" {
+	if dir == "" || s.resumed != nil {
 		return nil
 	}
 	if s.opts.Roots.Device.InDevFolder(dir) {
@@ -77,8 +77,11 @@ func (s *Session) checkFolder(dir string) error {
 	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
 		return checkParent(dir)
 	}
-	_, err := result.CreateFolder(dir) // makes nothing, since something is there: it only looks
-	return err
+	folder, err := result.CreateFolder(dir) // makes nothing, since something is there: it only looks
+	if err != nil {
+		return err
+	}
+	return folder.Close()
 }
 
 // checkParent says whether dir could be made: where its nearest existing parent can be written.

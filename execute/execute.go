@@ -32,7 +32,11 @@ type Options struct {
 	Version     string // of this program, for the document
 	Percentiles []float64
 	Dir         string // result folder; empty for none
-	KeepRows    bool   // keep interval rows in the document
+	// Resume has Prepare go on with the run whose folder Dir is: it brings its own plan and Percentiles.
+	Resume bool
+	// RePrecondition has a resumed run repeat its last precondition phase first.
+	RePrecondition bool
+	KeepRows       bool // keep interval rows in the document
 	// Log takes a sentence for people: which device is about to be written, how far a file is.
 	Log func(format string, args ...any)
 	// Begun is called with the document's head when everything is checked, before the first I/O.
@@ -70,14 +74,33 @@ type Session struct {
 	fills    uint64
 	steadied *steadied
 	skipped  map[*plan.Point]string // points that cannot run, with the reason
+	resumed  *resumption            // nil in a run that begins now
 	notes    []verdict.Warning
+	heat     *host.Thermometer
 	// promised is the room that new files take, by file system.
 	promised map[unix.Fsid]int64
 }
 
 // Prepare checks a plan against the machine: it finds the targets, compares them with the plan and
-// asks the guard. It touches nothing. A *device.RefusedError says that the guard refused.
+// asks the guard. It touches nothing. A *device.RefusedError says that the guard refused, an
+// *OtherTargetError that a resumed run would go on with something else, and a *FinishedError that it has
+// nothing left to do. With Options.Resume, p is not used: the folder has the plan.
 func Prepare(p *plan.Plan, o Options) (*Session, error) {
+	if !o.Resume {
+		return prepare(p, o, nil)
+	}
+	r, err := openRun(&o)
+	if err != nil {
+		return nil, err
+	}
+	s, err := prepare(r.doc.Plan, o, r)
+	if err != nil {
+		closeQuietly(r.folder)
+	}
+	return s, err
+}
+
+func prepare(p *plan.Plan, o Options, r *resumption) (*Session, error) {
 	if err := p.Check(); err != nil {
 		return nil, err
 	}
@@ -88,9 +111,14 @@ func Prepare(p *plan.Plan, o Options) (*Session, error) {
 	if o.Log == nil {
 		o.Log = func(string, ...any) {}
 	}
-	s := &Session{plan: p, opts: o, drivers: drivers, driver: drivers[0], passed: passed, host: o.Roots.Host.Read(), started: time.Now(), promised: map[unix.Fsid]int64{}}
+	s := &Session{plan: p, opts: o, resumed: r, drivers: drivers, driver: drivers[0], passed: passed, host: o.Roots.Host.Read(), started: time.Now(), promised: map[unix.Fsid]int64{}}
 	if err := s.findTargets(); err != nil {
 		return nil, err
+	}
+	if r != nil {
+		if err := s.checkSame(); err != nil {
+			return nil, err
+		}
 	}
 	for _, t := range s.targets {
 		if err := p.CheckEngine(t.facts); err != nil {
@@ -113,6 +141,9 @@ func Prepare(p *plan.Plan, o Options) (*Session, error) {
 }
 
 func (s *Session) folder() (*result.Folder, error) {
+	if s.resumed != nil {
+		return s.resumed.folder, nil
+	}
 	if s.opts.Dir == "" {
 		return nil, nil
 	}
@@ -120,9 +151,13 @@ func (s *Session) folder() (*result.Folder, error) {
 }
 
 func (s *Session) document() *result.Doc {
+	if s.resumed != nil {
+		return s.goOn()
+	}
 	doc := &result.Doc{
 		Schema: result.Schema, Version: s.opts.Version, ID: newID(), Started: s.started.UTC(),
 		Host: s.host, Clock: s.clock, Plan: s.plan, Warnings: s.notes,
+		Percentiles: s.opts.Percentiles,
 	}
 	for _, t := range s.targets {
 		doc.Targets = append(doc.Targets, t.facts)
@@ -156,10 +191,12 @@ func (s *Session) runPoint(ctx context.Context, doc *result.Doc, folder *result.
 			sinkErr = err
 		}
 	}
+	warmth := s.newWarmth()
 	cfg := s.config(p)
 	cfg.Run = uint64(len(doc.Points))
 	cfg.Rows = func(row *runner.Row) {
 		in := b.Row(row)
+		warmth.row(in)
 		if folder != nil {
 			keep(folder.Interval(in))
 			keep(folder.Histograms(b, row))
@@ -189,8 +226,9 @@ func (s *Session) runPoint(ctx context.Context, doc *result.Doc, folder *result.
 			point.Targets[i].UnwrittenPct = &pct
 		}
 	}
+	warmth.into(point)
 	missing := s.verifyWhole(phase.Kind, p, point)
-	point.Warnings = append(point.Warnings, s.judge(p, point, missing)...)
+	point.Warnings = append(point.Warnings, s.judge(p, point, missing, standstill(doc, phase))...)
 	s.check(phase.Kind, point)
 	keep(s.ended(doc, folder, point))
 	return sinkErr

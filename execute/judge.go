@@ -11,8 +11,9 @@ import (
 	"blkstorm/verdict"
 )
 
-// judge turns a point's figures into warnings; missing is what a purge or a fill left out.
-func (s *Session) judge(p *plan.Point, r *result.Point, missing string) []verdict.Warning {
+// judge turns a point's figures into warnings; missing is what a purge or a fill left out, standstill what
+// has come between the preconditioning and the point.
+func (s *Session) judge(p *plan.Point, r *result.Point, missing, standstill string) []verdict.Warning {
 	in := verdict.Input{
 		FillIncomplete: missing,
 		Engine:         r.EngineName, Dry: s.driver.Dry, Synchronous: s.driver.MaxDepth == 1, Buffered: !s.plan.Direct && !s.driver.Dry,
@@ -38,6 +39,7 @@ func (s *Session) judge(p *plan.Point, r *result.Point, missing string) []verdic
 	if d := r.Drift; d != nil {
 		in.Drift = fmt.Sprintf("%s is %.4g, and was %.4g to %.4g", d.Metric, d.Value, d.Low, d.High)
 	}
+	in.Standstill, in.Hot = standstill, hottest(r)
 	in.EngineNotes, in.Failure = r.EngineNotes, r.Failure
 	if in.Percentiles = s.trusted(); r.Phase == plan.Purge || r.Phase == plan.Fill {
 		// They take as long as they take, and a small target is done before the depth is reached.

@@ -18,8 +18,11 @@ type Points func() (kind string, p *plan.Point)
 // Run carries out the prepared plan, point by point. The document is returned also when I/Os failed, a
 // device hung or ctx was cancelled; an error with no document means that no point ran.
 func (s *Session) Run(ctx context.Context) (*result.Doc, error) {
-	i, j := 0, -1
-	return s.run(ctx, func(*result.Doc) (*plan.Phase, *plan.Point, error) {
+	i, j := s.start()
+	return s.run(ctx, func(doc *result.Doc) (*plan.Phase, *plan.Point, error) {
+		if phase, p := s.repeat(ctx, doc); p != nil {
+			return phase, p, nil
+		}
 		for j++; i < len(s.plan.Phases); i, j = i+1, 0 {
 			phase := &s.plan.Phases[i]
 			if phase.Kind == plan.Idle {
@@ -90,12 +93,23 @@ func (s *Session) run(ctx context.Context, next func(*result.Doc) (*plan.Phase, 
 	} else if err != nil {
 		return nil, err
 	}
+	s.heat = s.opts.Roots.Host.NewThermometer(s.disks())
+	defer s.heat.Close()
 	s.clock = host.MeasureClock(s.opts.Roots.Host, nil)
 	doc := s.document()
 	if s.opts.Begun != nil {
 		if err := s.opts.Begun(doc); err != nil {
 			return nil, err
 		}
+	}
+	if r := s.resumed; r != nil {
+		s.opts.Log("going on with run %s: %d points are finished", doc.ID, len(doc.Points))
+		if r.newFiles {
+			s.opts.Log("its scratch file ended with it, and was made anew")
+		}
+	}
+	if err := s.begin(doc, folder); err != nil {
+		return nil, err
 	}
 	for {
 		phase, p, err := next(doc)

@@ -15,6 +15,9 @@ type Preview struct {
 	// FillBytes is what would be written before the first point: new files, once.
 	FillBytes int64          `json:"fill_bytes"`
 	Phases    []PreviewPhase `json:"phases"`
+	// FinishedPoints is how many points of a resumed run are done already; the phases and the outlook
+	// are of what is yet to come.
+	FinishedPoints int `json:"finished_points,omitempty"`
 	// Outlook is of the whole plan.
 	Outlook
 }
@@ -48,15 +51,17 @@ type PreviewTarget struct {
 // Look does all of Prepare and touches nothing; refusals are part of the answer.
 func Look(p *plan.Plan, o Options) (*Preview, error) {
 	s, err := Prepare(p, o)
+	if s != nil && s.resumed != nil {
+		defer closeQuietly(s.resumed.folder)
+	}
 	var refused *device.RefusedError
 	if err != nil && !errors.As(err, &refused) {
 		return nil, err
 	}
-	v := &Preview{Schema: "blkstorm.preview/1", Plan: p}
-	for i := range p.Phases {
-		phase := s.lookAt(&p.Phases[i])
-		v.Phases = append(v.Phases, phase)
-		v.add(phase.Outlook)
+	v := &Preview{Schema: "blkstorm.preview/1", Plan: s.plan}
+	v.Phases, v.Outlook = s.left()
+	if s.resumed != nil {
+		v.FinishedPoints = len(s.resumed.doc.Points)
 	}
 	for i, t := range s.targets {
 		refusals, err := s.refusals(i, t)
@@ -68,7 +73,7 @@ func Look(p *plan.Plan, o Options) (*Preview, error) {
 		}
 		start, end := s.bounds(i)
 		v.Targets = append(v.Targets, PreviewTarget{
-			Facts: t.facts, Writes: p.Writes(i) && !s.driver.Dry, Create: t.create, Refusals: refusals, StartByte: start, EndByte: end,
+			Facts: t.facts, Writes: s.plan.Writes(i) && !s.driver.Dry, Create: t.create, Refusals: refusals, StartByte: start, EndByte: end,
 		})
 		if t.create && !s.driver.Dry {
 			v.FillBytes += t.plan.CreateBytes
@@ -77,10 +82,34 @@ func Look(p *plan.Plan, o Options) (*Preview, error) {
 	return v, nil
 }
 
-// lookAt is what a phase will take.
-func (s *Session) lookAt(phase *plan.Phase) PreviewPhase {
-	v := PreviewPhase{Kind: phase.Kind, Skipped: []PreviewSkipped{}, Outlook: s.outlook(phase, 0)}
-	for j := range phase.Points {
+// left is what the plan will take, phase by phase and in all; of a resumed run, what it has left.
+func (s *Session) left() (phases []PreviewPhase, total Outlook) {
+	if s.resumed != nil {
+		for _, st := range s.resumed.again {
+			again := plan.Phase{Kind: st.phase.Kind, Time: st.phase.Time, Steady: st.phase.Steady}
+			if st.point != nil {
+				again.Time, again.Points = 0, []plan.Point{*st.point}
+			}
+			total.add(s.outlook(&again, 0))
+		}
+	}
+	for i := range s.plan.Phases {
+		phase := s.lookAt(i)
+		phases = append(phases, phase)
+		total.add(phase.Outlook)
+	}
+	return phases, total
+}
+
+// lookAt is what phase i will take: all of it, or what a resumed run has left.
+func (s *Session) lookAt(i int) PreviewPhase {
+	phase := &s.plan.Phases[i]
+	from := s.begins(i)
+	v := PreviewPhase{Kind: phase.Kind, Skipped: []PreviewSkipped{}, Outlook: s.outlook(phase, from)}
+	if from > 0 || s.resumed != nil && i < s.resumed.phase {
+		v.TimeS -= phase.Time.D().Seconds()
+	}
+	for j := from; j < len(phase.Points); j++ {
 		p := &phase.Points[j]
 		if reason, skipped := s.skipped[p]; skipped {
 			v.Skipped = append(v.Skipped, PreviewSkipped{Point: j, Label: p.Label, Reason: reason})
@@ -89,6 +118,17 @@ func (s *Session) lookAt(phase *plan.Phase) PreviewPhase {
 		v.Points++
 	}
 	return v
+}
+
+// begins is the number of the first point of phase i that has not run.
+func (s *Session) begins(i int) int {
+	switch r := s.resumed; {
+	case r == nil || i > r.phase:
+		return 0
+	case i < r.phase:
+		return len(s.plan.Phases[i].Points)
+	}
+	return s.resumed.point + 1
 }
 
 // bounds is the part of target i that the plan touches, from its first to its last byte.

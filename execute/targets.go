@@ -88,6 +88,10 @@ func isPart(part, whole *device.Facts) bool {
 
 func (s *Session) find(pt *plan.Target) (*target, error) {
 	roots := s.opts.Roots.Device
+	was := s.began(pt)
+	if pt.Spec == "" && was != nil {
+		return s.newFile(pt, was.Path)
+	}
 	if pt.Spec == "" {
 		dir, err := os.Getwd()
 		if err != nil {
@@ -95,12 +99,16 @@ func (s *Session) find(pt *plan.Target) (*target, error) {
 		}
 		return s.newFile(pt, filepath.Join(dir, "blkstorm.scratch"))
 	}
-	path, err := roots.Resolve(pt.Spec)
+	path, err := roots.Resolve(s.specOf(pt))
+	missing := errors.Is(err, fs.ErrNotExist) || errors.Is(err, device.ErrNoDevice)
+	if dry := pt.CreateBytes > 0 && s.driver.Dry; missing && was != nil && !dry {
+		return nil, s.gone(pt, err)
+	}
 	if errors.Is(err, fs.ErrNotExist) && !errors.Is(err, device.ErrNoDevice) {
 		if pt.CreateBytes == 0 {
 			return nil, fmt.Errorf("%w; to have it made as a new file, give its --size in bytes (for example --size 1g)", err)
 		}
-		absolute, absErr := filepath.Abs(pt.Spec)
+		absolute, absErr := filepath.Abs(s.specOf(pt))
 		if absErr != nil {
 			return nil, wrapTarget(pt.Spec, absErr)
 		}
@@ -109,7 +117,9 @@ func (s *Session) find(pt *plan.Target) (*target, error) {
 	if err != nil {
 		return nil, err
 	}
-	pt.CreateBytes = 0 // it exists, so it is taken as it is
+	if was == nil {
+		pt.CreateBytes = 0 // it exists, so it is taken as it is
+	}
 	facts, err := roots.Inspect(path)
 	if err != nil {
 		return nil, err
@@ -188,7 +198,8 @@ func (s *Session) refusals(i int, t *target) ([]device.Refusal, error) {
 		return nil, nil
 	}
 	refusals, err := s.opts.Roots.Device.Guard(t.facts, device.Consent{
-		Destroy: s.plan.Destroy, SignatureOverride: t.plan.DestroySignature,
+		// A file that the run itself has made needs no consent when the run goes on.
+		Destroy: s.plan.Destroy || s.resumed != nil && t.plan.CreateBytes > 0, SignatureOverride: t.plan.DestroySignature,
 	})
 	if err != nil {
 		return nil, wrapTarget(t.facts.Path, err)

@@ -34,10 +34,28 @@ type Doc struct {
 	Targets  []*device.Facts   `json:"targets"`
 	Warnings []verdict.Warning `json:"warnings"` // of the whole run; each point has its own
 	Points   []*Point          `json:"points"`
+	// Percentiles are those that were asked for; empty is DefaultPercentiles.
+	Percentiles []float64 `json:"percentiles,omitempty"`
+	// Resumed tells of each time that the run was cut off and gone on with.
+	Resumed []Resumed `json:"resumed,omitempty"`
 	// FindMax is there after a search for a capacity.
 	FindMax *FindMax `json:"find_max,omitempty"`
 	// Sweep is there when the plan has one.
 	Sweep *Sweep `json:"sweep,omitempty"`
+}
+
+// Resumed is one time that a run was gone on with.
+type Resumed struct {
+	At time.Time `json:"at"`
+	// AfterPoint is the index of the last point that had been finished; -1 for none.
+	AfterPoint int `json:"after_point"`
+	// GapS is the time from the end of that point, else from the start of the run.
+	GapS    float64 `json:"gap_s"`
+	Version string  `json:"version"` // of the program that went on
+	// NewFiles says that scratch files, which end with their process, were made and filled again.
+	NewFiles bool `json:"new_files,omitempty"`
+	// Repeated are the indexes of points that did once more what had been done before the gap.
+	Repeated []int `json:"repeated,omitempty"`
 }
 
 // Point is one row of the result.
@@ -177,11 +195,15 @@ type Target struct {
 	// UnwrittenPct is how much of the range that is read was never written, in percent; null when that
 	// cannot be told, or nothing is read.
 	UnwrittenPct *float64 `json:"unwritten_pct"`
-	Total        *Stat    `json:"total"`
-	Read         *Stat    `json:"read"`
-	Write        *Stat    `json:"write"`
-	Trim         *Stat    `json:"trim"`
-	Sync         *Stat    `json:"sync"`
+	// TemperatureMaxC is the highest temperature since the point began, in degrees Celsius, and
+	// TemperatureLimitC the drive's own limit; not there when they are not known.
+	TemperatureMaxC   *float64 `json:"temperature_max_c,omitempty"`
+	TemperatureLimitC *float64 `json:"temperature_limit_c,omitempty"`
+	Total             *Stat    `json:"total"`
+	Read              *Stat    `json:"read"`
+	Write             *Stat    `json:"write"`
+	Trim              *Stat    `json:"trim"`
+	Sync              *Stat    `json:"sync"`
 }
 
 // Thread is what one thread did.
@@ -251,7 +273,9 @@ type Interval struct {
 	StealPct    float64           `json:"steal_pct"`
 	DiskStats   []*host.DiskStats `json:"diskstats"` // growth per target; null where there is no disk
 	Net         host.NetStats     `json:"net"`
-	Targets     []IntervalTarget  `json:"targets,omitempty"` // when there is more than one
+	// TemperatureC is each target's, in degrees Celsius, null where it is not known; not there when none is.
+	TemperatureC []*float64       `json:"temperature_c,omitempty"`
+	Targets      []IntervalTarget `json:"targets,omitempty"` // when there is more than one
 }
 
 // IntervalTarget is one target's part of a row.

@@ -1,9 +1,9 @@
 package result
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -47,10 +47,13 @@ type Folder struct {
 	latency   *lines
 	log       *histogram.LogWriter
 	base      time.Time // of log
+	lock      *os.File
+	kept      []json.RawMessage // points from before, as they stand in the file
 }
 
 // CreateFolder makes the folder, and those above it as needed; one that exists must be empty and
-// writable. It writes nothing into it, so that a run refused later leaves a usable folder.
+// writable, and no other run may have it. It writes nothing into it, so that a run refused later leaves
+// a usable folder. Close it in any case.
 func CreateFolder(dir string) (*Folder, error) {
 	fail := func(err error) (*Folder, error) { return nil, fmt.Errorf("result folder %s: %w", dir, err) }
 	if dir == "" {
@@ -62,26 +65,32 @@ func CreateFolder(dir string) (*Folder, error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return fail(err)
 	}
-	entries, err := os.ReadDir(dir)
+	f := &Folder{dir: dir}
+	if err := f.take(); err != nil {
+		return fail(err)
+	}
+	err := f.vacant()
+	if err == nil {
+		err = f.Writable()
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+// vacant says why a folder with what is in it is not taken for a new result.
+func (f *Folder) vacant() error {
+	fail := func(err error) error { return fmt.Errorf("result folder %s: %w", f.dir, err) }
+	entries, err := os.ReadDir(f.dir)
 	if err != nil {
 		return fail(err)
 	}
-	if err := vacant(dir, entries); err != nil {
-		return fail(err)
-	}
-	if err := unix.Access(dir, unix.W_OK|unix.X_OK); err != nil {
-		return fail(fmt.Errorf("cannot write to it: %w", err))
-	}
-	return &Folder{dir: dir}, nil
-}
-
-// vacant says why a folder with these entries is not taken for a new result.
-func vacant(dir string, entries []fs.DirEntry) error {
 	first := ""
 	for _, e := range entries {
 		switch name := e.Name(); name {
 		case resultFile, intervalsFile, latencyFile:
-			return fmt.Errorf("%w (%s in %s); name another folder", ErrHoldsResult, name, dir)
+			return fail(fmt.Errorf("%w (%s in %s); name another folder, or go on with that run: --resume %s", ErrHoldsResult, name, f.dir, f.dir))
 		case temporaryFile:
 			// Left by a run that was killed before its first point ended: ours, and overwritten.
 		default:
@@ -91,7 +100,7 @@ func vacant(dir string, entries []fs.DirEntry) error {
 		}
 	}
 	if first != "" {
-		return fmt.Errorf("%w (it has %q); name a new or an empty folder", ErrNotEmpty, first)
+		return fail(fmt.Errorf("%w (it has %q); name a new or an empty folder", ErrNotEmpty, first))
 	}
 	return nil
 }
@@ -166,7 +175,7 @@ func (f *Folder) openLog(start time.Time) error {
 // hold is on disk before it is.
 func (f *Folder) Result(d *Doc) error {
 	path := filepath.Join(f.dir, resultFile)
-	b, err := encode(d.whole(false), "  ")
+	b, err := encode(f.stored(d), "  ")
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
@@ -181,10 +190,13 @@ func (f *Folder) Result(d *Doc) error {
 	return nil
 }
 
-// Close closes the files, after what they hold is on disk.
+// Close closes the files, after what they hold is on disk, and gives the folder back.
 func (f *Folder) Close() error {
 	err := errors.Join(f.intervals.close(), f.latency.close())
-	f.intervals, f.latency, f.log = nil, nil, nil
+	if f.lock != nil {
+		_ = f.lock.Close() // it was never written
+	}
+	f.intervals, f.latency, f.log, f.lock = nil, nil, nil, nil
 	return err
 }
 

@@ -55,6 +55,13 @@ func (d *Doc) textHead(b *strings.Builder) {
 	if h.Hostname != "" {
 		b.WriteString("on " + strings.Join(append([]string{h.Hostname}, facts...), ", ") + "\n")
 	}
+	for _, r := range d.Resumed {
+		after := "before its first point"
+		if r.AfterPoint >= 0 {
+			after = fmt.Sprintf("after point %d", r.AfterPoint+1)
+		}
+		fmt.Fprintf(b, "cut off %s, and gone on with at %s, %s s later\n", after, r.At.UTC().Format("2006-01-02 15:04:05 UTC"), trimmed(r.GapS))
+	}
 }
 
 func (d *Doc) textPoint(b *strings.Builder, index int, p *Point) {

@@ -34,6 +34,10 @@ type Input struct {
 	// Steady state: what was looked for and not found, or lost again; empty when neither.
 	NotSteady, Drift string
 	FillIncomplete   string // what a purge or a fill left out, although nothing failed
+	// Standstill is what has come between the preconditioning and this point; empty when nothing did.
+	Standstill string
+	// Hot says which target was how far over its own limit; empty when none was.
+	Hot string
 	// In an open loop:
 	Paced                 bool // or with think time, or a share among streams
 	Offered, Late, Missed uint64
@@ -47,7 +51,7 @@ func Judge(in *Input) []Warning {
 	var out []Warning
 	for _, rule := range []func(*Input) *Warning{
 		hung, broken, faults, notWhole, partial, dry, unwritten, cached, cpuBound, steal, clock, descheduled, tooDeep, depth, inSubmit,
-		kernelWorkers, missed, late, notSteady, drifted, slowAfter, fallback, degraded, shortWindow, clamped, empty,
+		kernelWorkers, missed, late, notSteady, drifted, resumedLate, hot, slowAfter, fallback, degraded, shortWindow, clamped, empty,
 	} {
 		if w := rule(in); w != nil {
 			out = append(out, *w)

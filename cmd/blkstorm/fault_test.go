@@ -47,25 +47,36 @@ func TestNewFileOnAFullDisk(t *testing.T) {
 	start(t, dir, "run", "--size", "4m", "--runtime", "100ms", "--quiet", "one.img").wait().want(t, exitGood)
 }
 
-// A result folder that cannot be written costs the exit status, not the figures.
+// A disk that is full ends a run before its first I/O; one that fills up later costs the exit status,
+// not the figures.
 func TestResultFolderOnAFullDisk(t *testing.T) {
 	t.Parallel()
 	dir := smallFS(t, mib)
-	if err := os.Mkdir(filepath.Join(dir, "out"), 0o755); err != nil {
+	folder := filepath.Join(dir, "out")
+	if err := os.Mkdir(folder, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	ballast, err := os.Create(filepath.Join(dir, "ballast"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer ballast.Close()
-	for err == nil {
-		_, err = ballast.Write(make([]byte, 4*kib))
+	fill := func() {
+		ballast, err := os.Create(filepath.Join(dir, "ballast"))
+		for err == nil {
+			_, err = ballast.Write(make([]byte, 4*kib))
+		}
+		if err := ballast.Close(); err != nil {
+			t.Fatal(err)
+		}
 	}
 	target := lab.File(t, mib)
+	fill()
+	out := blkstorm(t, "run", "--runtime", "100ms", "--dir", folder, target).want(t, exitUsage, "no space left on device", folder)
+	if out.stdout != "" {
+		t.Errorf("a run on a full disk:\n%s", out.stdout)
+	}
 	for _, format := range []string{"text", "json", "csv", "ndjson"} {
-		out := blkstorm(t, "run", "--runtime", "300ms", "--interval", "100ms", "--format", format, "--dir", filepath.Join(dir, "out"), target).
-			want(t, exitUsage, "no space left on device", filepath.Join(dir, "out"))
+		lab.Run(t, "sh", "-c", "rm -rf "+filepath.Join(dir, "ballast")+" "+filepath.Join(folder, "*")+" "+filepath.Join(folder, ".result*"))
+		p := start(t, "", "run", "--runtime", "1s", "--interval", "100ms", "--format", format, "--dir", folder, target)
+		begun(t, p, folder)
+		fill()
+		out := p.wait().want(t, exitUsage, "no space left on device", folder)
 		switch format {
 		case "json":
 			if p := out.point(t); !p.Completed || p.Total.IOs == 0 {
@@ -80,7 +91,6 @@ func TestResultFolderOnAFullDisk(t *testing.T) {
 				t.Errorf("%s: no figures:\n%s", format, out.stdout)
 			}
 		}
-		lab.Run(t, "sh", "-c", "rm -rf "+filepath.Join(dir, "out", "*")+" "+filepath.Join(dir, "out", ".result*"))
 	}
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -61,6 +62,9 @@ Exit status 4 says that no rate stays within the limit.`,
   blkstorm find-max --limit p99.9=2ms --rw randrw --read-pct 70 --bs 8k --arrival poisson --destroy /dev/sdb`,
 		RunE: func(cmd *cobra.Command, targets []string) error {
 			f := cmd.Flags()
+			if f.Changed("resume") || f.Changed("re-precondition") {
+				return errors.New("--resume: a search cannot be gone on with, since each of its steps follows from those before; start it again")
+			}
 			for _, name := range ownRate {
 				if f.Changed(name) {
 					return fmt.Errorf("--%s: has no place here, since the search sets rate and time; see --start, --probe and --confirm", name)
@@ -85,7 +89,7 @@ Exit status 4 says that no rate stays within the limit.`,
 	out.add(f)
 	load.iodepth, load.ramp = findDepth, findRamp
 	f.Lookup("iodepth").DefValue, f.Lookup("ramp").DefValue = strconv.Itoa(findDepth), findRamp.String()
-	for _, name := range ownRate {
+	for _, name := range append([]string{"resume", "re-precondition"}, ownRate...) {
 		_ = f.MarkHidden(name) // it fails for names that are not there; a test looks
 	}
 	return cmd

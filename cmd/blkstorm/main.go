@@ -50,9 +50,13 @@ func (a *app) run(ctx context.Context, args []string) int {
 	}
 	var refused *device.RefusedError
 	var fault *execute.FaultError
+	var other *execute.OtherTargetError
 	switch {
 	case errors.As(err, &refused):
 		a.refused(refused)
+		return exitRefused
+	case errors.As(err, &other):
+		fmt.Fprintln(a.stderr, "blkstorm:", other)
 		return exitRefused
 	case errors.As(err, &fault):
 		fmt.Fprintln(a.stderr, "blkstorm:", err)

@@ -102,6 +102,9 @@ func previewText(w io.Writer, v *execute.Preview) error {
 			say("  refused [%s] %s\n      %s", r.Code, r.Reason, r.Advice)
 		}
 	}
+	if v.FinishedPoints > 0 {
+		say("goes on with a run: %d of its points are finished", v.FinishedPoints)
+	}
 	for i := range v.Phases {
 		previewPhase(say, &v.Phases[i], &v.Plan.Phases[i])
 	}

@@ -24,6 +24,8 @@ var formats = []string{"text", "json", "csv", "ndjson"}
 type outputFlags struct {
 	format, dir, percentiles string
 	quiet, dryRun            bool
+	resume                   string // folder of the run to go on with
+	rePrecondition           bool
 }
 
 func (a *app) runCommand() *cobra.Command {
@@ -46,7 +48,7 @@ refused when the target is mounted, held, in use, read-only or carries a signatu
   blkstorm run --rw randrw --read-pct 70 --bs 8k --threads 16 --iodepth 16 --ramp 30s --runtime 5m --destroy /dev/sdb`,
 		RunE: func(cmd *cobra.Command, targets []string) error {
 			p, err := a.planOf(cmd.Flags(), &load, &out, targets)
-			if err == nil {
+			if err == nil && p != nil {
 				err = phases.apply(cmd.Flags(), &load, p, p.Phases[0].Points[0].Streams)
 			}
 			if err != nil {
@@ -67,6 +69,7 @@ refused when the target is mounted, held, in use, read-only or carries a signatu
 func (out *outputFlags) add(f *pflag.FlagSet) {
 	f.StringVar(&out.format, "format", "text", "what goes to standard output, `NAME` is "+strings.Join(formats, "|")+"; with --dry-run also yaml, a plan file")
 	f.StringVar(&out.dir, "dir", "", "write a result folder: `DIR` must be empty or not exist yet")
+	out.addResume(f)
 	f.StringVar(&out.percentiles, "percentiles", "", "latency percentiles of the result, a `LIST` (default 50,90,95,99,99.9,99.99,99.999)")
 	f.BoolVar(&out.quiet, "quiet", false, "no progress on standard error")
 	f.BoolVar(&out.dryRun, "dry-run", false, "print the plan, the guard's answers, bytes and time; touch nothing")
@@ -87,10 +90,10 @@ func (out *outputFlags) check(search bool) error {
 	return nil
 }
 
-// planOf makes the plan of one point from a command line.
+// planOf makes the plan of one point from a command line; nil with --resume, whose folder has the plan.
 func (a *app) planOf(f *pflag.FlagSet, load *loadFlags, out *outputFlags, targets []string) (*plan.Plan, error) {
 	p, err := a.frameOf(f, load, out, targets)
-	if err != nil {
+	if err != nil || p == nil {
 		return nil, err
 	}
 	streams, err := load.allStreams(f, p.Targets)
@@ -101,8 +104,14 @@ func (a *app) planOf(f *pflag.FlagSet, load *loadFlags, out *outputFlags, target
 	return p, nil
 }
 
-// frameOf makes a plan that has targets and no phases from a command line.
+// frameOf makes a plan that has targets and no phases from a command line; nil with --resume.
 func (a *app) frameOf(f *pflag.FlagSet, load *loadFlags, out *outputFlags, targets []string) (*plan.Plan, error) {
+	if f.Changed("resume") {
+		return nil, out.checkResume(f, targets)
+	}
+	if out.rePrecondition {
+		return nil, errors.New("--re-precondition: goes with --resume only")
+	}
 	if f.Changed("dir") && out.dir == "" {
 		return nil, errors.New("--dir: the name is empty")
 	}
@@ -116,7 +125,7 @@ func (a *app) frameOf(f *pflag.FlagSet, load *loadFlags, out *outputFlags, targe
 	return p, a.allowSignatures(p, load.destroySignature)
 }
 
-// runPlan is what all commands that run I/O end in. With a finder, the plan is the first step of a
+// runPlan is what all commands that run I/O end in. The plan is nil when a run is gone on with. With a finder, the plan is the first step of a
 // search, which decides on the others.
 func (a *app) runPlan(ctx context.Context, p *plan.Plan, out *outputFlags, find *finder) error {
 	if err := out.check(find != nil); err != nil {
@@ -129,8 +138,15 @@ func (a *app) runPlan(ctx context.Context, p *plan.Plan, out *outputFlags, find 
 	opts := execute.Options{
 		Version: version, Percentiles: percentiles, Dir: out.dir, KeepRows: out.format == "json", Roots: a.roots,
 	}
+	if p == nil {
+		opts.Dir, opts.Resume, opts.RePrecondition = out.resume, true, out.rePrecondition
+	}
+	var done *execute.FinishedError
 	if out.dryRun {
 		err := a.dryRun(p, opts, out.format)
+		if errors.As(err, &done) {
+			_, err = fmt.Fprintln(a.stdout, done)
+		}
 		if find != nil && out.format == "text" && err == nil {
 			_, err = fmt.Fprintln(a.stdout, find.outlook())
 		}
@@ -146,6 +162,9 @@ func (a *app) runPlan(ctx context.Context, p *plan.Plan, out *outputFlags, find 
 		run = func(s *execute.Session, ctx context.Context) (*result.Doc, error) { return s.RunPoints(ctx, find.next) }
 	}
 	session, err := execute.Prepare(p, opts)
+	if errors.As(err, &done) {
+		return a.finished(done, &w)
+	}
 	if err != nil {
 		return err
 	}

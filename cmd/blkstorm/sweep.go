@@ -147,7 +147,7 @@ with blocks of 4096, say) is listed as skipped, with the reason, and the others 
 		RunE: func(cmd *cobra.Command, targets []string) error {
 			f := cmd.Flags()
 			p, err := a.frameOf(f, &load, &out, targets)
-			if err == nil {
+			if err == nil && p != nil {
 				err = sw.fill(f, &load, &phases, p)
 			}
 			if err != nil {
