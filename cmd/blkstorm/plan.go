@@ -58,8 +58,22 @@ targets; for others, and where it allows nothing, --destroy is needed before any
 		Example: `  blkstorm plan run --dry-run ssd-review.yaml
   blkstorm plan run --dir result ssd-review.yaml /dev/sdb --destroy
   blkstorm plan run result.json`,
-		Args: needFile,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if cmd.Flags().Changed("resume") {
+				return nil // the folder has the plan
+			}
+			return needFile(cmd, args)
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if cmd.Flags().Changed("resume") {
+				if err := out.checkResume(cmd.Flags(), args); err != nil {
+					return err
+				}
+				return a.runPlan(cmd.Context(), nil, &out, nil)
+			}
+			if out.rePrecondition {
+				return errors.New("--re-precondition: goes with --resume only")
+			}
 			if cmd.Flags().Changed("dir") && out.dir == "" {
 				return errors.New("--dir: the name is empty")
 			}

@@ -144,8 +144,8 @@ func TestResumeTakesNothingElse(t *testing.T) {
 		"run --resume out --dir out":                        "leave out --dir",
 		"run --re-precondition --size 1m":                   "--re-precondition: goes with --resume only",
 		"find-max --limit p99=1ms --resume out":             "a search cannot be gone on with",
-		"run --resume " + empty + " --format yaml":          `--format "yaml"`,
-		"run --resume " + empty + " --format csv --dry-run": "a dry run has text and json",
+		"run --resume " + empty + " --format yaml":          "--format yaml: is the plan as a file",
+		"run --resume " + empty + " --format csv --dry-run": "a dry run has text, json and yaml",
 	} {
 		blkstorm(t, strings.Fields(args)...).want(t, exitUsage, want)
 	}
