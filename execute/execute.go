@@ -189,8 +189,8 @@ func (s *Session) runPoint(ctx context.Context, doc *result.Doc, folder *result.
 			point.Targets[i].UnwrittenPct = &pct
 		}
 	}
-	missing := s.verifyWhole(phase.Kind, p, point)
-	point.Warnings = append(point.Warnings, s.judge(p, point, missing)...)
+	point.Completed = point.Completed && s.leftOut(p, point) == ""
+	point.Warnings = append(point.Warnings, s.judge(p, point)...)
 	s.check(phase.Kind, point)
 	keep(s.ended(doc, folder, point))
 	return sinkErr

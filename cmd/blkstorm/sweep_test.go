@@ -88,7 +88,7 @@ func TestReviewProcedure(t *testing.T) {
 		}
 	}
 	k := d.Sweep.Knee
-	if len(d.Sweep.Axes) != 2 || d.Sweep.FirstPoint != 3 || k == nil || k.Point == nil {
+	if len(d.Sweep.Axes) != 2 || len(d.Sweep.Points) != 16 || d.Sweep.Points[0] != 3 || k == nil || k.Point == nil {
 		t.Fatalf("%+v, knee %+v", d.Sweep, k)
 	}
 	for _, p := range d.Points[3:] {
@@ -376,7 +376,7 @@ func TestSignalEndsASweep(t *testing.T) {
 	}
 	time.Sleep(200 * time.Millisecond)
 	p.signal(syscall.SIGINT)
-	if d := documentOf(t, p.wait().want(t, 130)); len(d.Points) != 1 || !d.Points[0].Completed || d.Points[0].Phase != plan.Precondition || d.Sweep.FirstPoint != 1 {
+	if d := documentOf(t, p.wait().want(t, 130)); len(d.Points) != 1 || !d.Points[0].Completed || d.Points[0].Phase != plan.Precondition || len(d.Sweep.Points) != 0 {
 		t.Errorf("%d points, %+v", len(d.Points), d.Sweep)
 	}
 }
