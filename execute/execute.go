@@ -227,8 +227,8 @@ func (s *Session) runPoint(ctx context.Context, doc *result.Doc, folder *result.
 		}
 	}
 	warmth.into(point)
-	missing := s.verifyWhole(phase.Kind, p, point)
-	point.Warnings = append(point.Warnings, s.judge(p, point, missing, standstill(doc, phase))...)
+	point.Completed = point.Completed && s.leftOut(p, point) == ""
+	point.Warnings = append(point.Warnings, s.judge(p, point, standstill(doc, phase))...)
 	s.check(phase.Kind, point)
 	keep(s.ended(doc, folder, point))
 	return sinkErr

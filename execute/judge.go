@@ -11,12 +11,11 @@ import (
 	"blkstorm/verdict"
 )
 
-// judge turns a point's figures into warnings; missing is what a purge or a fill left out, standstill what
-// has come between the preconditioning and the point.
-func (s *Session) judge(p *plan.Point, r *result.Point, missing, standstill string) []verdict.Warning {
+// judge turns a point's figures into warnings; standstill is what has come between the preconditioning
+// and the point.
+func (s *Session) judge(p *plan.Point, r *result.Point, standstill string) []verdict.Warning {
 	in := verdict.Input{
-		FillIncomplete: missing,
-		Engine:         r.EngineName, Dry: s.driver.Dry, Synchronous: s.driver.MaxDepth == 1, Buffered: !s.plan.Direct && !s.driver.Dry,
+		Engine: r.EngineName, Dry: s.driver.Dry, Synchronous: s.driver.MaxDepth == 1, Buffered: !s.plan.Direct && !s.driver.Dry,
 		Threads: r.Threads, IODepth: r.IODepth, IODepthEffective: r.IODepthEffective,
 		Completed: r.Completed, Interrupted: r.Interrupted, Window: time.Duration(r.WindowS * float64(time.Second)), Planned: p.Runtime.D(),
 		IOs: r.Total.IOs, Errors: r.Total.Errors, Short: r.Total.Short + r.Total.Zero, Faults: r.Faults, Clamped: r.Total.Latency.Clamped, Stuck: int(r.StuckIOs),
@@ -41,6 +40,7 @@ func (s *Session) judge(p *plan.Point, r *result.Point, missing, standstill stri
 	}
 	in.Standstill, in.Hot = standstill, hottest(r)
 	in.EngineNotes, in.Failure = r.EngineNotes, r.Failure
+	in.FillIncomplete = s.leftOut(p, r)
 	if in.Percentiles = s.trusted(); r.Phase == plan.Purge || r.Phase == plan.Fill {
 		// They take as long as they take, and a small target is done before the depth is reached.
 		in.Paced, in.Percentiles = true, nil

@@ -134,7 +134,7 @@ func unfit(doc *result.Doc) bool {
 	if last.Phase == plan.Purge || last.Phase == plan.Fill {
 		return !last.Completed || last.Faults > 0 // what follows would measure another state than it says
 	}
-	return last.StuckIOs > 0 || last.Failure != ""
+	return last.StuckIOs > 0 || last.Failure != "" || last.Faults > 0 && !last.Completed // an error ends the run, unless it is to go on
 }
 
 // idle waits.

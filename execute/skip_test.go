@@ -14,6 +14,7 @@ import (
 	"blkstorm/plan"
 	"blkstorm/result"
 	"blkstorm/threshold"
+	"blkstorm/verdict"
 	"blkstorm/workload"
 )
 
@@ -189,7 +190,7 @@ func TestAsserts(t *testing.T) {
 }
 
 // A fill that has not written each byte of its passes is no fill, and nothing is measured after it.
-func TestVerifyWhole(t *testing.T) {
+func TestFillsAreWhole(t *testing.T) {
 	path := file(t, 1<<20+512)
 	p := several(path, 4096, 8192)
 	p.Destroy, p.Direct = true, false
@@ -200,25 +201,28 @@ func TestVerifyWhole(t *testing.T) {
 	}
 	fill := &p.Phases[0].Points[0]
 	for _, c := range []struct {
-		written   uint64
-		completed bool
-		kind      string
-		want      string
+		written uint64
+		faults  uint64
+		kind    string
+		want    string
 	}{
-		{3 * (1<<20 + 512), true, plan.Fill, ""},
-		{3*(1<<20+512) - 512, true, plan.Fill, "3146752 of 3147264 bytes were written to " + path},
-		{3*(1<<20+512) + 512, true, plan.Fill, "3147776 of 3147264 bytes were written to"},
-		{17, false, plan.Fill, ""}, // what ended it has been said
-		{17, true, plan.Measure, ""},
+		{3 * (1<<20 + 512), 0, plan.Fill, ""},
+		{3*(1<<20+512) - 512, 0, plan.Fill, "3146752 of 3147264 bytes were written to " + path},
+		{3*(1<<20+512) + 512, 0, plan.Fill, "3147776 of 3147264 bytes were written to"},
+		{17, 1, plan.Fill, ""}, // what ended it is said
+		{17, 0, plan.Measure, ""},
 	} {
-		r := &result.Point{Phase: c.kind, Completed: c.completed, Targets: []*result.Target{{Write: &result.Stat{Bytes: c.written}, Trim: &result.Stat{}}}}
-		got := s.verifyWhole(c.kind, fill, r)
-		if !strings.HasPrefix(got, c.want) || (got == "") != (c.want == "") || r.Completed != (c.completed && c.want == "") {
-			t.Errorf("%d written: %q, completed %v; want %q", c.written, got, r.Completed, c.want)
+		r := &result.Point{Phase: c.kind, Faults: c.faults, Total: &result.Stat{Latency: &result.Latency{}}, Targets: []*result.Target{{Write: &result.Stat{Bytes: c.written}, Trim: &result.Stat{}}}}
+		if got := s.leftOut(fill, r); !strings.HasPrefix(got, c.want) || (got == "") != (c.want == "") {
+			t.Errorf("%d written: %q; want %q", c.written, got, c.want)
 		}
-		if doc := (&result.Doc{Points: []*result.Point{r}}); c.completed && Faulted(doc) != (c.want != "") {
-			t.Errorf("%d written: faulted %v", c.written, Faulted(doc))
+		warned := slices.ContainsFunc(s.judge(fill, r, ""), func(w verdict.Warning) bool { return w.Code == "fill_incomplete" })
+		if warned != (c.want != "") {
+			t.Errorf("%d written: warned %v", c.written, warned)
 		}
+	}
+	if !Faulted(&result.Doc{Points: []*result.Point{{Phase: plan.Fill}}}) || Faulted(&result.Doc{Points: []*result.Point{{Phase: plan.Fill, Completed: true}, {Phase: plan.Measure}}}) {
+		t.Error("a fill that is not whole is no fault, or a measurement is one")
 	}
 	doc, err := carryOut(p, options())
 	if err != nil || len(doc.Points) != 3 || !doc.Points[0].Completed || doc.Points[0].Write.Bytes != 3*(1<<20+512) {

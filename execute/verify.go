@@ -8,21 +8,20 @@ import (
 	"blkstorm/threshold"
 )
 
-// verifyWhole compares what a purge or a fill has moved with what its passes are, on each target. One
-// that fell short, although nothing failed, is not completed; the text says on which.
-func (s *Session) verifyWhole(kind string, p *plan.Point, r *result.Point) string {
-	if kind != plan.Purge && kind != plan.Fill || !r.Completed {
-		return "" // what ended it has been said
+// leftOut compares what a purge or a fill has moved with what its passes are, on each target, and says
+// what is missing although nothing failed.
+func (s *Session) leftOut(p *plan.Point, r *result.Point) string {
+	failed := r.Interrupted || r.Faults > 0 || r.StuckIOs > 0 || r.Failure != "" // what ended it is said then
+	if r.Phase != plan.Purge && r.Phase != plan.Fill || failed {
+		return ""
 	}
 	for i, t := range s.targets {
 		write, trim := s.wholeBytes(p, i)
 		done := r.Targets[i]
 		switch {
 		case done.Write.Bytes != uint64(write):
-			r.Completed = false
 			return fmt.Sprintf("%d of %d bytes were written to %s", done.Write.Bytes, write, t.facts.Path)
 		case done.Trim.Bytes != uint64(trim):
-			r.Completed = false
 			return fmt.Sprintf("%d of %d bytes were trimmed on %s", done.Trim.Bytes, trim, t.facts.Path)
 		}
 	}

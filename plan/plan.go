@@ -174,13 +174,13 @@ func (p *Plan) Writes(i int) bool {
 func (p *Plan) Time() time.Duration {
 	var sum time.Duration
 	for i := range p.Phases {
-		sum = addTime(sum, p.Phases[i].Length())
+		sum = addTime(sum, p.Phases[i].length())
 	}
 	return sum
 }
 
-// Length is the phase's part of Plan.Time.
-func (ph *Phase) Length() time.Duration {
+// length is the phase's part of Plan.Time.
+func (ph *Phase) length() time.Duration {
 	sum := ph.Time.D()
 	for i := range ph.Points {
 		sum = addTime(sum, ph.Points[i].Ramp.D()+ph.Points[i].Runtime.D())

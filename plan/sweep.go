@@ -41,13 +41,16 @@ func (p *Plan) checkSweeps() error {
 	return nil
 }
 
-// SweepPhase is the phase that has a sweep, and how many points the phases before it have; nil without.
-func (p *Plan) SweepPhase() (ph *Phase, first int) {
+// SweepPhase is the phase that has a sweep, and how many points are measured in the phases before it; nil
+// without one.
+func (p *Plan) SweepPhase() (ph *Phase, measured int) {
 	for i := range p.Phases {
 		if p.Phases[i].Sweep != nil {
-			return &p.Phases[i], first
+			return &p.Phases[i], measured
 		}
-		first += len(p.Phases[i].Points)
+		if p.Phases[i].Kind == Measure {
+			measured += len(p.Phases[i].Points)
+		}
 	}
 	return nil, 0
 }

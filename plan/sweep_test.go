@@ -36,9 +36,9 @@ func TestSweepIsItsPoints(t *testing.T) {
 		}
 	}
 	p := swept()
-	p.Phases = append([]Phase{{Kind: Precondition, Points: p.Phases[0].Points}, {Kind: Idle, Time: 1}}, p.Phases...)
-	if ph, first := p.SweepPhase(); ph != &p.Phases[2] || first != 2 {
-		t.Errorf("%v, first %d; want the last phase, 2", ph, first)
+	p.Phases = append([]Phase{{Kind: Precondition, Points: p.Phases[0].Points}, {Kind: Measure, Points: p.Phases[0].Points[:1]}, {Kind: Idle, Time: 1}}, p.Phases...)
+	if ph, measured := p.SweepPhase(); ph != &p.Phases[3] || measured != 1 {
+		t.Errorf("%v, %d measured before; want the last phase, 1", ph, measured)
 	}
 	if ph, _ := valid().SweepPhase(); ph != nil {
 		t.Error("a sweep where none is")

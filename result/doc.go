@@ -13,6 +13,7 @@ import (
 	"blkstorm/ioengine/registry"
 	"blkstorm/plan"
 	"blkstorm/steady"
+	"blkstorm/sweep"
 	"blkstorm/threshold"
 	"blkstorm/verdict"
 	"blkstorm/workload"
@@ -42,6 +43,8 @@ type Doc struct {
 	FindMax *FindMax `json:"find_max,omitempty"`
 	// Sweep is there when the plan has one.
 	Sweep *Sweep `json:"sweep,omitempty"`
+	// figures are those of the sweep's points, for SumUp: a percentile may take a histogram to be read.
+	figures []sweep.Figure
 }
 
 // Resumed is one time that a run was gone on with.

@@ -105,7 +105,7 @@ func TestSweepKnee(t *testing.T) {
 		d := sweepOf(axes, c.limit, points[:c.points]...)
 		k := d.Sweep.Knee
 		switch {
-		case k.Limit != c.limit || d.Sweep.FirstPoint != 1:
+		case k.Limit != c.limit || len(d.Sweep.Points) != c.points:
 			t.Errorf("%+v", d.Sweep)
 		case c.want < 0 && k.Point == nil && k.IOPS == 0:
 		case c.want >= 0 && k.Point != nil && *k.Point == c.want && k.IOPS == d.Points[c.want].Total.IOPS && k.Value > 0:
@@ -117,11 +117,16 @@ func TestSweepKnee(t *testing.T) {
 	if k := sweepOf(axes, "p99=4ms", points...).Sweep.Knee; *k.Point != 1 {
 		t.Errorf("a point that was cut short is the knee: %+v", k)
 	}
-	d := sweepOf(axes, "", points...)
+	// A preconditioning that was repeated lies between the points.
+	d := sweepOf(axes, "p99=20ms", points[0], &Point{Phase: plan.Precondition, Completed: true, Total: measured(1e9, 1).Total}, points[2], points[2])
+	if *d.Sweep.Knee.Point != 3 || fmt.Sprint(d.Sweep.Points) != "[1 3 4]" {
+		t.Errorf("%+v, knee %+v", d.Sweep, d.Sweep.Knee)
+	}
+	d = sweepOf(axes, "", points...)
 	if d.Sweep.Knee != nil {
 		t.Error("a knee without a limit")
 	}
-	if text, err := json.Marshal(d.Sweep); err != nil || string(text) != `{"axes":[{"name":"iodepth","values":["1","2","4"]}],"first_point":1}` {
+	if text, err := json.Marshal(d.Sweep); err != nil || string(text) != `{"axes":[{"name":"iodepth","values":["1","2","4"]}],"points":[1,2,3]}` {
 		t.Errorf("%s, %v", text, err)
 	}
 }

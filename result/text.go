@@ -256,7 +256,7 @@ func (d *Doc) textTables(b *strings.Builder, p *Point) {
 // textSummary ends a sweep with its matrices, and other documents of several points with one row per
 // measured point.
 func (d *Doc) textSummary(b *strings.Builder) {
-	if d.Sweep != nil && len(d.Points) > d.Sweep.FirstPoint {
+	if d.Sweep != nil && len(d.Sweep.Points) > 0 {
 		d.textSweep(b)
 		return
 	}

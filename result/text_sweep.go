@@ -2,6 +2,7 @@ package result
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"blkstorm/sweep"
@@ -35,7 +36,10 @@ func (s *Sweep) axes() (row, col string) {
 func (d *Doc) textSweep(b *strings.Builder) {
 	s := d.Sweep
 	spec := &sweep.Spec{Axes: s.Axes}
-	points := d.Points[min(s.FirstPoint, len(d.Points)):min(s.FirstPoint+spec.Len(), len(d.Points))]
+	var points []*Point
+	for _, i := range s.Points {
+		points = append(points, d.Points[i])
+	}
 	var rows []figure
 	partial := false
 	for _, p := range points {
@@ -106,7 +110,7 @@ func (d *Doc) textKnee(b *strings.Builder, spec *sweep.Spec) {
 	rows := []figure{{"", d.Points[*k.Point].Total}}
 	unit, scale := latencyUnit(rows, func(s *Stat) *Latency { return s.Latency })
 	where := ""
-	if at := spec.At(*k.Point - d.Sweep.FirstPoint); len(at) > 0 {
+	if at := spec.At(slices.Index(d.Sweep.Points, *k.Point)); len(at) > 0 {
 		where = " at " + at.String()
 	}
 	wrap(b, "  ", "    ", fmt.Sprintf("knee: %s IOPS%s ([%d]), the most with %s; there %s is %s %s",

@@ -35,6 +35,11 @@ func TestRulesOfThePoint(t *testing.T) {
 		{"short_io", func(in *Input) { in.Faults, in.Short = 1, 1 }, []string{"moved too few bytes"}},
 		{"not_completed", func(in *Input) { in.Completed, in.Interrupted, in.Window = false, true, 2*time.Second }, []string{"was interrupted", "2s of 30s"}},
 		{"not_completed", func(in *Input) { in.Completed, in.Window = false, 2*time.Second }, []string{"ended early", "2s of 30s"}},
+		{"fill_incomplete", func(in *Input) {
+			in.FillIncomplete, in.Completed, in.Planned = "1 of 2 bytes were written to /dev/x", false, 0
+		}, []string{"1 of 2 bytes", "nothing was measured"}},
+		{"not_steady", func(in *Input) { in.NotSteady = "after 5 rounds" }, []string{"not reached: after 5 rounds", "--steady-max-rounds"}},
+		{"steady_state_lost", func(in *Input) { in.Drift = "iops is 5" }, []string{"iops is 5", "precondition again"}},
 		{"nothing_moved", func(in *Input) { in.Dry, in.Engine = true, "null" }, []string{"engine null moves no data"}},
 		{"depth_not_reached", func(in *Input) { in.IODepthEffective = 9 }, []string{"iodepth 16 was asked and 9 reached", "more time"}},
 		{"depth_not_reached", func(in *Input) { in.Engine, in.Synchronous, in.IODepthEffective = "psync", true, 1 },

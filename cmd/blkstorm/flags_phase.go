@@ -35,7 +35,7 @@ const untilSteady = "steady"
 func (ph *phaseFlags) add(f *pflag.FlagSet) {
 	ph.steady = steady.Default()
 	f.BoolVar(&ph.purge, "purge", false, "discard the targets first")
-	f.IntVar(&ph.fill, "fill", 0, "then write them `N` times from start to end, in 128k (default: not at all)")
+	f.IntVar(&ph.fill, "fill", 0, "then write them `N` times from start to end, in 128k")
 	f.StringVar(&ph.precondition, "precondition", "", "then run the load until it is `steady|TIME`")
 	f.StringVar(&ph.with, "precondition-with", "", "what to precondition with: `OPTIONS` as for --stream; those beside it are defaults (default: the load itself; in a sweep, with the most threads and the largest iodepth)")
 	f.StringVar(&ph.rule, "steady-rule", steady.SNIA.String(), "what steady is, `RULE` is snia, or fio's, as in iops_slope:0.3%")
@@ -48,7 +48,6 @@ func (ph *phaseFlags) add(f *pflag.FlagSet) {
 	f.BoolVar(&ph.quick, "quick", false, "steady state that is not reached is a warning only")
 	f.Var(timeFlag{&ph.idle}, "idle", "wait before the first measured point")
 	f.Var(assertsFlag{&ph.asserts}, "assert", "a limit that each measured point must keep, as in 'p99<2ms', 'write.iops>=50000'; repeatable")
-	f.Lookup("fill").DefValue, f.Lookup("idle").DefValue = "", ""
 }
 
 // assertsFlag collects limits.

@@ -27,9 +27,9 @@ func previewPhase(say func(string, ...any), v *execute.PreviewPhase, phase *plan
 	if n > 1 {
 		skipped := ""
 		if len(v.Skipped) > 0 {
-			skipped = fmt.Sprintf(", and %d skipped", len(v.Skipped))
+			skipped = fmt.Sprintf(", of which %d are skipped", len(v.Skipped))
 		}
-		say("%s: %d points%s, %v", phase.Kind, v.Points, skipped, v.Outlook)
+		say("%s: %d points%s, %v", phase.Kind, n, skipped, v.Outlook)
 	}
 	for j := range phase.Points {
 		if n > previewPoints && j > 0 && j < n-1 {

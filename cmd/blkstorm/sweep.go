@@ -41,14 +41,13 @@ type sweepFlags struct {
 func (s *sweepFlags) add(f *pflag.FlagSet) {
 	s.axes = map[string]*axisFlag{}
 	usages := map[string]string{
-		"threads": "`LIST` of threads per target", "iodepth": "`LIST` of I/Os that each thread keeps in flight",
-		"bs": "`LIST` of bytes per I/O; 4k is 4096", "read-pct": "`LIST` of reads in each 100 I/Os of rw and randrw, exact: 0 to 100",
-		"rw": "`LIST` of what to issue, see run",
+		"threads": "threads per target", "iodepth": "I/Os that each thread keeps in flight", "bs": "bytes per I/O; 4k is 4096",
+		"read-pct": "reads in each 100 I/Os of rw and randrw, exact: 0 to 100", "rw": "what to issue, as for run",
 	}
 	for _, name := range sweep.Names {
 		o := f.Lookup(name)
 		s.axes[name] = &axisFlag{Value: o.Value, axis: sweep.Axis{Name: name}}
-		o.Value, o.Usage = s.axes[name], usages[name]+", as in docs/sweep.md"
+		o.Value, o.Usage = s.axes[name], usages[name]+", a `LIST`"
 	}
 	f.Var(textFlag{&s.knee, "METRIC=TIME"}, "knee", "name the point with the most IOPS whose latency is within this limit, as in p99=2ms, mean=500us")
 }
