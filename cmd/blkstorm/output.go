@@ -9,6 +9,7 @@ import (
 
 	"blkstorm/execute"
 	"blkstorm/plan"
+	"blkstorm/printable"
 	"blkstorm/result"
 )
 
@@ -75,7 +76,7 @@ func previewText(w io.Writer, v *execute.Preview) error {
 	var err error
 	say := func(format string, args ...any) {
 		if err == nil {
-			_, err = fmt.Fprintf(w, format+"\n", args...)
+			_, err = fmt.Fprintln(w, printable.Text(fmt.Sprintf(format, args...)))
 		}
 	}
 	say("dry run: nothing is touched")
@@ -96,7 +97,8 @@ func previewText(w io.Writer, v *execute.Preview) error {
 			say("  bytes %d to %d only (%s)", t.StartByte, t.EndByte, humanize.IBytes(uint64(t.EndByte-t.StartByte)))
 		}
 		for _, r := range t.Refusals {
-			say("  refused [%s] %s\n      %s", r.Code, r.Reason, r.Advice)
+			say("  refused [%s] %s", r.Code, r.Reason)
+			say("      %s", r.Advice)
 		}
 	}
 	for _, phase := range v.Plan.Phases {

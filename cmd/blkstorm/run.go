@@ -136,7 +136,7 @@ func (a *app) runPlan(ctx context.Context, p *plan.Plan, out *outputFlags, find 
 	}
 	if err != nil {
 		// The figures are out; what could not be written is said, and the status tells of it.
-		fmt.Fprintln(a.stderr, "blkstorm:", err)
+		a.complain(err)
 		a.exit = max(a.exit, exitUsage)
 	}
 	return nil
@@ -169,7 +169,7 @@ func hung(doc *result.Doc) bool {
 // now; with synchronous engines the process itself can go only when the kernel lets go of its I/Os.
 func (a *app) leave(err error) {
 	if err != nil {
-		fmt.Fprintln(a.stderr, "blkstorm:", err)
+		a.complain(err)
 	}
 	a.silentDevice()
 	os.Exit(a.exit)
