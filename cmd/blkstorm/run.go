@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"blkstorm/execute"
+	"blkstorm/live"
 	"blkstorm/plan"
 	"blkstorm/result"
 )
@@ -108,9 +109,9 @@ func (a *app) runPlan(ctx context.Context, p *plan.Plan, out *outputFlags, find 
 		return err
 	}
 	run := (*execute.Session).Run
-	show := newProgress(a.stderr, out.quiet)
-	opts.Log = show.log
-	w := writer{out: a.stdout, format: out.format, progress: show}
+	show := live.New(a.stderr, live.Options{Quiet: out.quiet, Plain: out.format == "ndjson" && isTerminal(a.stdout)})
+	defer show.Close()
+	w := writer{out: a.stdout, format: out.format, show: show}
 	w.attach(&opts)
 	if find != nil {
 		find.attach(&opts)
@@ -123,7 +124,7 @@ func (a *app) runPlan(ctx context.Context, p *plan.Plan, out *outputFlags, find 
 	ctx, cancel := a.signals.context(ctx)
 	defer cancel()
 	doc, err := run(session, ctx)
-	show.end()
+	show.Close() // nothing else is printed while the view is there
 	if doc == nil {
 		return err
 	}
