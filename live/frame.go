@@ -261,9 +261,9 @@ func (f *framer) warningLines(room int) []string {
 	for _, w := range f.warnings {
 		head := "! [" + w.Code + "] "
 		short = append(short, head+w.Message)
-		full = append(full, wrap(head+w.Message, f.width)...)
+		full = append(full, wrap("", head+w.Message, f.width)...)
 		if w.Advice != "" {
-			full = append(full, wrap("  "+w.Advice, f.width)...)
+			full = append(full, wrap("  ", w.Advice, f.width)...)
 		}
 	}
 	switch {
@@ -278,21 +278,18 @@ func (f *framer) warningLines(room int) []string {
 	return append([]string{fmt.Sprintf("! %d warnings before", hidden)}, short[hidden:]...)
 }
 
-// wrap breaks a text between words; what follows the first line is indented.
-func wrap(text string, width int) (lines []string) {
-	line := ""
+// wrap breaks a text between words; the lines after the first are indented, and with an indent so is the first.
+func wrap(indent, text string, width int) (lines []string) {
+	line, empty := indent, true
 	for _, word := range strings.Fields(text) {
-		if line != "" && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > width {
+		if !empty && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > width {
 			lines = append(lines, line)
-			line = " "
+			line, empty = "  ", true
 		}
-		if line != "" {
+		if !empty {
 			line += " "
 		}
-		line += word
-	}
-	if len(lines) == 0 && strings.HasPrefix(text, "  ") {
-		line = "  " + line
+		line, empty = line+word, false
 	}
 	return append(lines, line)
 }

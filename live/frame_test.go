@@ -274,3 +274,19 @@ func TestFramesFit(t *testing.T) {
 		}
 	}
 }
+
+func TestWrap(t *testing.T) {
+	for _, width := range []int{10, 20, 40} {
+		for _, indent := range []string{"", "  "} {
+			lines := wrap(indent, "one two three four five six seven eight nine ten", width)
+			for i, line := range lines {
+				if len(line) > width || i > 0 && !strings.HasPrefix(line, "  ") || i == 0 && !strings.HasPrefix(line, indent+"one") {
+					t.Errorf("%d: line %d is %q", width, i, line)
+				}
+			}
+			if got := strings.Join(strings.Fields(strings.Join(lines, " ")), " "); got != "one two three four five six seven eight nine ten" {
+				t.Error(got)
+			}
+		}
+	}
+}
