@@ -41,6 +41,9 @@ type Options struct {
 	Log func(format string, args ...any)
 	// Begun is called with the document's head when everything is checked, before the first I/O.
 	Begun func(*result.Doc) error
+	// PointBegun is called before a point runs: the index-th of of points, which is -1 when nobody knows.
+	// p is nil for an idle phase, which has none.
+	PointBegun func(index, of int, kind string, p *plan.Point)
 	// Row is called with every row of the running point.
 	Row func(*plan.Point, *result.Interval) error
 	// Steady is called when a round of a phase that looks for steady state has ended.
@@ -110,6 +113,9 @@ func prepare(p *plan.Plan, o Options, r *resumption) (*Session, error) {
 	}
 	if o.Log == nil {
 		o.Log = func(string, ...any) {}
+	}
+	if o.PointBegun == nil {
+		o.PointBegun = func(int, int, string, *plan.Point) {}
 	}
 	s := &Session{plan: p, opts: o, resumed: r, drivers: drivers, driver: drivers[0], passed: passed, host: o.Roots.Host.Read(), started: time.Now(), promised: map[unix.Fsid]int64{}}
 	if err := s.findTargets(); err != nil {

@@ -19,13 +19,18 @@ type Points func() (kind string, p *plan.Point)
 // device hung or ctx was cancelled; an error with no document means that no point ran.
 func (s *Session) Run(ctx context.Context) (*result.Doc, error) {
 	i, j := s.start()
-	return s.run(ctx, func(doc *result.Doc) (*plan.Phase, *plan.Point, error) {
+	of := 0
+	for _, phase := range s.plan.Phases {
+		of += len(phase.Points)
+	}
+	return s.run(ctx, of, func(doc *result.Doc) (*plan.Phase, *plan.Point, error) {
 		if phase, p := s.repeat(ctx, doc); p != nil {
 			return phase, p, nil
 		}
 		for j++; i < len(s.plan.Phases); i, j = i+1, 0 {
 			phase := &s.plan.Phases[i]
 			if phase.Kind == plan.Idle {
+				s.opts.PointBegun(len(doc.Points), of, phase.Kind, nil)
 				s.idle(ctx, phase.Time.D())
 			}
 			if j < len(phase.Points) && ctx.Err() == nil {
@@ -42,7 +47,7 @@ func (s *Session) Run(ctx context.Context) (*result.Doc, error) {
 // an error. The document's plan lists the points that were run, so that it says what to repeat; until
 // the first one (Options.Begun) it is the prepared plan.
 func (s *Session) RunPoints(ctx context.Context, next Points) (*result.Doc, error) {
-	return s.run(ctx, func(doc *result.Doc) (*plan.Phase, *plan.Point, error) {
+	return s.run(ctx, -1, func(doc *result.Doc) (*plan.Phase, *plan.Point, error) {
 		kind, p := next()
 		if p == nil {
 			return nil, nil, nil
@@ -79,7 +84,7 @@ func (s *Session) checkPoint(kind string, p *plan.Point) error {
 }
 
 // run makes everything ready once, and runs what next gives until there is no more or none should follow.
-func (s *Session) run(ctx context.Context, next func(*result.Doc) (*plan.Phase, *plan.Point, error)) (*result.Doc, error) {
+func (s *Session) run(ctx context.Context, of int, next func(*result.Doc) (*plan.Phase, *plan.Point, error)) (*result.Doc, error) {
 	folder, err := s.folder()
 	if err != nil {
 		return nil, err
@@ -114,6 +119,7 @@ func (s *Session) run(ctx context.Context, next func(*result.Doc) (*plan.Phase, 
 	for {
 		phase, p, err := next(doc)
 		if err == nil && p != nil {
+			s.opts.PointBegun(len(doc.Points), of, phase.Kind, p)
 			err = s.runPoint(ctx, doc, folder, phase, p)
 		}
 		if len(doc.Points) == 0 && err == nil && ctx.Err() != nil {

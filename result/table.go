@@ -7,6 +7,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/dustin/go-humanize"
+
+	"blkstorm/printable"
 )
 
 // table lays out cells in columns: names to the left, numbers to the right.
@@ -15,7 +17,12 @@ type table struct {
 	left int // this many columns, the first ones, are names
 }
 
-func (t *table) add(cells ...string) { t.rows = append(t.rows, cells) }
+func (t *table) add(cells ...string) {
+	for i, cell := range cells {
+		cells[i] = printable.Text(cell)
+	}
+	t.rows = append(t.rows, cells)
+}
 
 // write appends the table to b, each line indented.
 func (t *table) write(b *strings.Builder, indent string) {
@@ -109,6 +116,7 @@ func commas(n uint64) string { return number(float64(n), 0) }
 func wrap(b *strings.Builder, head, rest, text string, width int) {
 	line, empty := head, true
 	for _, word := range strings.Fields(text) {
+		word = printable.Text(word)
 		if !empty && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > width {
 			b.WriteString(line + "\n")
 			line, empty = rest, true

@@ -10,6 +10,7 @@ import (
 
 	"blkstorm/device"
 	"blkstorm/plan"
+	"blkstorm/printable"
 	"blkstorm/verdict"
 )
 
@@ -53,7 +54,7 @@ func (d *Doc) textHead(b *strings.Builder) {
 		facts = append(facts, "kernel "+h.Kernel)
 	}
 	if h.Hostname != "" {
-		b.WriteString("on " + strings.Join(append([]string{h.Hostname}, facts...), ", ") + "\n")
+		b.WriteString("on " + printable.Text(strings.Join(append([]string{h.Hostname}, facts...), ", ")) + "\n")
 	}
 	for _, r := range d.Resumed {
 		after := "before its first point"
@@ -75,7 +76,7 @@ func (d *Doc) textPoint(b *strings.Builder, index int, p *Point) {
 	if p.Phase != plan.Measure && p.Phase != "" {
 		head += " (phase " + p.Phase + ")"
 	}
-	b.WriteString(head + "\n")
+	b.WriteString(printable.Text(head) + "\n")
 	if p.Skipped != "" {
 		wrap(b, "  skipped: ", "    ", p.Skipped, textWidth)
 		return

@@ -5,15 +5,14 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 	"text/tabwriter"
-	"unicode"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
 	"blkstorm/device"
+	"blkstorm/printable"
 )
 
 // deviceRow is one device with the guard's answer.
@@ -108,20 +107,12 @@ func deviceText(w io.Writer, list *deviceList) error {
 	}
 	for _, d := range list.Devices {
 		for _, r := range d.Refusals {
-			if _, err := fmt.Fprintf(w, "%s: [%s] %s\n", printable(d.Path), r.Code, r.Reason); err != nil {
+			if _, err := fmt.Fprintf(w, "%s: [%s] %s\n", printable.Name(d.Path), r.Code, printable.Text(r.Reason)); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
-}
-
-// printable keeps a name with control characters from writing over the terminal.
-func printable(name string) string {
-	if strings.ContainsFunc(name, unicode.IsControl) {
-		return strconv.Quote(name)
-	}
-	return name
 }
 
 func deviceCells(d *deviceRow) []string {
@@ -156,11 +147,12 @@ func deviceCells(d *deviceRow) []string {
 		controller += " (" + d.Controller.Model + ")"
 	}
 	cells := []string{
-		printable(d.Path), d.Kind, humanize.IBytes(uint64(d.SizeBytes)), block, dio, strings.TrimSpace(media), d.Scheduler,
+		printable.Name(d.Path), d.Kind, humanize.IBytes(uint64(d.SizeBytes)), block, dio, strings.TrimSpace(media), d.Scheduler,
 		number(d.Queue.NrRequests, ""), number(d.Queue.MaxSectorsKB, "k"), number(d.Controller.QueueDepth, ""), d.Transport, controller, d.HCTL,
 		strings.TrimSpace(d.Vendor + " " + d.Model), d.Serial, d.WWN, safe,
 	}
 	for i := range cells {
+		cells[i] = printable.Text(cells[i])
 		if cells[i] == "" {
 			cells[i] = "-"
 		}

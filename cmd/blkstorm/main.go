@@ -16,6 +16,7 @@ import (
 
 	"blkstorm/device"
 	"blkstorm/execute"
+	"blkstorm/printable"
 )
 
 // Exit statuses; scripts rely on them.
@@ -59,7 +60,7 @@ func (a *app) run(ctx context.Context, args []string) int {
 		fmt.Fprintln(a.stderr, "blkstorm:", other)
 		return exitRefused
 	case errors.As(err, &fault):
-		fmt.Fprintln(a.stderr, "blkstorm:", err)
+		a.complain(err)
 		if fault.Hung {
 			a.silentDevice()
 		}
@@ -67,17 +68,20 @@ func (a *app) run(ctx context.Context, args []string) int {
 	case errors.Is(err, unix.EPIPE):
 		return signalBase + int(unix.SIGPIPE) // whoever read the output wants no more: no word about it
 	default:
-		fmt.Fprintln(a.stderr, "blkstorm:", err)
+		a.complain(err)
 		return exitUsage
 	}
 }
 
 func (a *app) refused(e *device.RefusedError) {
-	fmt.Fprintf(a.stderr, "blkstorm: refused to write to %s\n", e.Path)
+	fmt.Fprintf(a.stderr, "blkstorm: refused to write to %s\n", printable.Name(e.Path))
 	for _, r := range e.Refusals {
-		fmt.Fprintf(a.stderr, "  [%s] %s\n      %s\n", r.Code, r.Reason, r.Advice)
+		fmt.Fprintf(a.stderr, "  [%s] %s\n      %s\n", r.Code, printable.Text(r.Reason), printable.Text(r.Advice))
 	}
 }
+
+// complain says what went wrong; several errors stand on a line each.
+func (a *app) complain(err error) { fmt.Fprintln(a.stderr, "blkstorm:", printable.Lines(err.Error())) }
 
 func (a *app) command() *cobra.Command {
 	root := &cobra.Command{

@@ -3,10 +3,7 @@ package main
 import (
 	"fmt"
 
-	"github.com/dustin/go-humanize"
-
 	"blkstorm/result"
-	"blkstorm/steady"
 )
 
 // sayMissed says on standard error why the exit status is 4, one line per reason.
@@ -32,16 +29,4 @@ func (a *app) sayMissed(doc *result.Doc) {
 	for _, text := range order {
 		fmt.Fprintf(a.stderr, "blkstorm: assert %s: not met in %d of %d points\n", text, missed[text], measured)
 	}
-}
-
-// steadyLine is what a round said, for a log.
-func steadyLine(s *steady.State) string {
-	if s.First == 0 || s.Mean == 0 {
-		return fmt.Sprintf("round %d: not steady, %s", s.Rounds, s.Reason)
-	}
-	text := fmt.Sprintf("round %d: mean of rounds %d to %d %s", s.Rounds, s.First, s.Rounds, humanize.CommafWithDigits(s.Mean, 1))
-	if !s.Steady {
-		return text + ": not steady, " + s.Reason
-	}
-	return fmt.Sprintf("%s, range %.3g %%, fitted range %.3g %%: steady", text, s.RangePct, s.FittedPct)
 }

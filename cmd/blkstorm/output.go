@@ -4,36 +4,59 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 
 	"github.com/dustin/go-humanize"
+	"golang.org/x/term"
 
 	"blkstorm/execute"
+	"blkstorm/live"
 	"blkstorm/plan"
+	"blkstorm/printable"
 	"blkstorm/result"
 )
 
 // writer puts the document on standard output, and nothing else.
 type writer struct {
-	out      io.Writer
-	format   string
-	progress *progress
+	out    io.Writer
+	format string
+	show   *live.View
 }
 
-// attach hooks the writer into a run: rows go to the progress line, and to standard output where the
-// format is a stream.
+// attach hooks the writer and the view of the run into it: both see rows and points; on standard output they
+// appear where the format is a stream.
 func (w *writer) attach(o *execute.Options) {
-	o.Row = func(p *plan.Point, in *result.Interval) error {
-		w.progress.row(p, in)
-		if w.format == "ndjson" {
+	stream := w.format == "ndjson"
+	o.Log = func(format string, args ...any) { w.show.Note(fmt.Sprintf(format, args...)) }
+	o.Begun = func(d *result.Doc) error {
+		w.show.Begin(d)
+		if stream {
+			return result.WriteNDJSONRun(w.out, d)
+		}
+		return nil
+	}
+	o.PointBegun = w.show.PointBegin
+	o.Row = func(_ *plan.Point, in *result.Interval) error {
+		w.show.Row(in)
+		if stream {
 			return result.WriteNDJSON(w.out, in)
 		}
 		return nil
 	}
-	if w.format != "ndjson" {
-		return
+	o.Steady = w.show.Steady
+	o.Point = func(i int, p *result.Point) error {
+		w.show.PointEnd(p)
+		if stream {
+			return result.WriteNDJSONPoint(w.out, i, p)
+		}
+		return nil
 	}
-	o.Begun = func(d *result.Doc) error { return result.WriteNDJSONRun(w.out, d) }
-	o.Point = func(i int, p *result.Point) error { return result.WriteNDJSONPoint(w.out, i, p) }
+}
+
+// isTerminal says whether people see what is written to w.
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
 }
 
 func (w *writer) finish(d *result.Doc) error {
@@ -78,7 +101,7 @@ func previewText(w io.Writer, v *execute.Preview) error {
 	var err error
 	say := func(format string, args ...any) {
 		if err == nil {
-			_, err = fmt.Fprintf(w, format+"\n", args...)
+			_, err = fmt.Fprintln(w, printable.Text(fmt.Sprintf(format, args...)))
 		}
 	}
 	say("dry run: nothing is touched")
@@ -99,7 +122,8 @@ func previewText(w io.Writer, v *execute.Preview) error {
 			say("  bytes %d to %d only (%s)", t.StartByte, t.EndByte, humanize.IBytes(uint64(t.EndByte-t.StartByte)))
 		}
 		for _, r := range t.Refusals {
-			say("  refused [%s] %s\n      %s", r.Code, r.Reason, r.Advice)
+			say("  refused [%s] %s", r.Code, r.Reason)
+			say("      %s", r.Advice)
 		}
 	}
 	if v.FinishedPoints > 0 {

@@ -15,6 +15,7 @@ import (
 	"blkstorm/execute"
 	"blkstorm/plan"
 	"blkstorm/plan/planfile"
+	"blkstorm/printable"
 )
 
 // planFormats are what plan check writes.
@@ -179,7 +180,7 @@ func (a *app) previewYAML(v *execute.Preview) error {
 
 // checkText says that a plan is right, and what it does.
 func checkText(w io.Writer, file string, p *plan.Plan) error {
-	_, err := fmt.Fprintf(w, "%s: nothing is wrong with it\n%s\ntakes %v at most%s\n", printable(file), strings.Join(phaseLines(p), "\n"), p.Time(), passesText(p))
+	_, err := fmt.Fprintf(w, "%s: nothing is wrong with it\n%s\ntakes %v at most%s\n", printable.Name(file), strings.Join(phaseLines(p), "\n"), p.Time(), passesText(p))
 	return err
 }
 

@@ -42,8 +42,8 @@ func (out *outputFlags) checkResume(f *pflag.FlagSet, targets []string) error {
 
 // finished prints the document of a run that has nothing left to do, with the status that it ended with.
 func (a *app) finished(done *execute.FinishedError, w *writer) error {
-	w.progress.log("%v", done)
-	w.progress.end()
+	w.show.Note(done.Error())
+	w.show.Close()
 	if w.format == "ndjson" {
 		if err := result.WriteNDJSONRun(w.out, done.Doc); err != nil {
 			return err

@@ -12,9 +12,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"blkstorm/execute"
+	"blkstorm/live"
 	"blkstorm/plan"
 	"blkstorm/result"
-	"blkstorm/steady"
 )
 
 // formats are what --format takes.
@@ -153,9 +153,9 @@ func (a *app) runPlan(ctx context.Context, p *plan.Plan, out *outputFlags, find 
 		return err
 	}
 	run := (*execute.Session).Run
-	show := newProgress(a.stderr, out.quiet)
-	opts.Log, opts.Steady = show.log, func(s steady.State) { show.log("%s", steadyLine(&s)) }
-	w := writer{out: a.stdout, format: out.format, progress: show}
+	show := live.New(a.stderr, live.Options{Quiet: out.quiet, Plain: out.format == "ndjson" && isTerminal(a.stdout)})
+	defer show.Close()
+	w := writer{out: a.stdout, format: out.format, show: show}
 	w.attach(&opts)
 	if find != nil {
 		find.attach(&opts)
@@ -171,7 +171,7 @@ func (a *app) runPlan(ctx context.Context, p *plan.Plan, out *outputFlags, find 
 	ctx, cancel := a.signals.context(ctx)
 	defer cancel()
 	doc, err := run(session, ctx)
-	show.end()
+	show.Close() // nothing else is printed while the view is there
 	if doc == nil {
 		return err
 	}
@@ -187,7 +187,7 @@ func (a *app) runPlan(ctx context.Context, p *plan.Plan, out *outputFlags, find 
 	}
 	if err != nil {
 		// The figures are out; what could not be written is said, and the status tells of it.
-		fmt.Fprintln(a.stderr, "blkstorm:", err)
+		a.complain(err)
 		a.exit = max(a.exit, exitUsage)
 	}
 	return nil
@@ -223,7 +223,7 @@ func hung(doc *result.Doc) bool {
 // now; with synchronous engines the process itself can go only when the kernel lets go of its I/Os.
 func (a *app) leave(err error) {
 	if err != nil {
-		fmt.Fprintln(a.stderr, "blkstorm:", err)
+		a.complain(err)
 	}
 	a.silentDevice()
 	os.Exit(a.exit)
