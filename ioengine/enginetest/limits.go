@@ -2,6 +2,7 @@ package enginetest
 
 import (
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"syscall"
 	"testing"
@@ -159,9 +160,14 @@ func (b *Bench) collect(t testing.TB, n int) {
 	}
 }
 
-// precise gives the thread exact timers, and keeps signals away that would end waits early.
+// precise gives the thread exact timers, and keeps signals away that would end waits early. A collection
+// would have to wait for such a thread, and everybody else for the collection, the server of a FUSE disk
+// among them: there is none meanwhile.
 func precise(t testing.TB) {
 	t.Helper()
+	runtime.GC() // one that has begun is over
+	percent := debug.SetGCPercent(-1)
+	t.Cleanup(func() { debug.SetGCPercent(percent) })
 	if err := ioengine.PreciseTimers(); err != nil {
 		t.Fatal(err)
 	}

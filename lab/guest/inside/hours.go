@@ -145,6 +145,7 @@ func (a *agent) limited() {
 	if err == nil {
 		err = sh("mount -t cgroup2 cgroup %s && echo +io > %s/cgroup.subtree_control && mkdir %s/lab", controlGroups, controlGroups, controlGroups)
 	}
+	defer func() { a.decays(dev, err) }()
 	for _, limit := range []int{100, 500, 2000} {
 		e := err
 		if e == nil {
