@@ -138,14 +138,17 @@ func (p *paced) take(i int, planned int64) {
 	p.claim = claim{request: p.ready[i], planned: planned, held: true}
 }
 
-// issued counts what the kernel has taken of the I/Os planned in the window.
-func (p *paced) issued(o op.Op, slot uint32, submitted, window int64) {
-	if o == op.Sync || p.planned[slot] < window {
-		return
-	}
-	p.offered[o]++
-	if submitted-p.planned[slot] > lateAfter {
-		p.late[o]++
+// submitted counts what the kernel has taken of the I/Os planned in the window.
+func (p *paced) submitted(slots []uint32, th *thread) {
+	for _, slot := range slots {
+		o := th.slots[slot].Op
+		if o == op.Sync || p.planned[slot] < th.run.schedule.window {
+			continue
+		}
+		p.offered[o]++
+		if th.starts[slot]-p.planned[slot] > lateAfter {
+			p.late[o]++
+		}
 	}
 }
 

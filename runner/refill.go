@@ -11,19 +11,26 @@ import (
 // refill prepares an I/O in every free slot that may be used at time now: all of them in a closed loop,
 // as many as are due in an open one. When slots stay free, resume says when to come again.
 func (th *thread) refill(now int64) {
+	if th.steady {
+		th.issueNext(len(th.free))
+	} else {
+		th.refillSome(now)
+	}
+	if th.left == 0 {
+		th.stopping = true
+	}
+}
+
+// refillSome is refill for a thread that may leave slots free.
+func (th *thread) refillSome(now int64) {
 	th.resume = 0
 	switch {
 	case th.paced != nil:
 		th.refillPaced(now)
 	case th.thinking.every > 0:
 		th.refillThinking(now)
-	case th.gate != nil:
-		th.refillShare(now)
 	default:
-		th.issueNext(len(th.free))
-	}
-	if th.left == 0 {
-		th.stopping = true
+		th.refillShare(now)
 	}
 }
 

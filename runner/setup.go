@@ -35,6 +35,7 @@ func (th *thread) prepare(s *plan.Stream, number int, pace *pace) error {
 		th.paced = newPaced(pace)
 	}
 	th.thinking = newThinking(&s.Pacing.Think)
+	th.steady = !th.mayRest()
 	th.errs = make([]IOError, 0, maxKept)
 	return nil
 }

@@ -49,6 +49,7 @@ type thread struct {
 	peak     int // the most in flight at once
 	wait     int // completions to wait for at once
 	stopping bool
+	steady   bool  // all slots are kept busy: no schedule, no think time, no shares
 	resume   int64 // when to look for more to issue, if slots are free; 0: when something completes
 	paced    *paced
 	gate     *gate
@@ -158,11 +159,10 @@ func (th *thread) regain(turn uint64) {
 // account keeps the number in flight after a turn.
 func (th *thread) account(taken, completed int) {
 	for _, slot := range th.pending[:taken] {
-		o := th.slots[slot].Op
-		th.issued[o]++
-		if th.paced != nil {
-			th.paced.issued(o, slot, th.starts[slot], th.run.schedule.window)
-		}
+		th.issued[th.slots[slot].Op]++
+	}
+	if th.paced != nil {
+		th.paced.submitted(th.pending[:taken], th)
 	}
 	th.pending = th.pending[:copy(th.pending, th.pending[taken:])]
 	th.inflight += taken

@@ -36,6 +36,8 @@ type Generator struct {
 	mode   int
 	blocks int64
 
+	simple bool // uniform random offsets, one size per direction, nothing between
+
 	mixed     bool   // reads and writes, by the numbers that follow
 	only      op.Op  // else: the direction
 	readPct   uint64 // reads in each block of 100
@@ -99,6 +101,7 @@ func NewGenerator(s *Spec, r Range, seed uint64, thread, threads int) (*Generato
 	if g.mode != byWalk && !s.Distribution.IsZero() {
 		return g, g.laySpread(s, seed)
 	}
+	g.simple = g.mode == byChance && !g.pairs && g.every == 0 && s.oneSizeEach()
 	return g, nil
 }
 
@@ -178,6 +181,16 @@ func (g *Generator) Pass() int64 {
 
 // Next fills in the next I/O: a sync when one is due, else one of the direction whose turn it is.
 func (g *Generator) Next(r *Request) {
+	if g.simple { // what nearly every benchmark does, without a question more than it needs
+		o := g.only
+		if g.mixed {
+			o = g.direction()
+		}
+		b := &g.sizers[o].blocks[0]
+		r.Op, r.Flags, r.Length = o, g.flags[o], b.size
+		r.Offset = g.start + int64(below(&g.rng, b.count))*b.align
+		return
+	}
 	if g.due {
 		g.sync(r)
 		return

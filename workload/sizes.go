@@ -162,6 +162,16 @@ func (s *Spec) MinBlock() int64 {
 // OneSize says whether all I/Os have the same size.
 func (s *Spec) OneSize() bool { return s.MinBlock() == s.MaxBlock() }
 
+// oneSizeEach says whether every direction has just one block size, its own or that of all.
+func (s *Spec) oneSizeEach() bool {
+	for _, o := range s.drawing() {
+		if z := s.sizes(o); z.steps > 1 || len(z.split) > 1 {
+			return false
+		}
+	}
+	return true
+}
+
 // grain is what all sizes, and so the lengths of ranges, are multiples of.
 func (s *Spec) grain() int64 {
 	if s.Whole {
