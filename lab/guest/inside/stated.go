@@ -19,7 +19,8 @@ const (
 	threadTail  = 8 * time.Microsecond
 	// What the maximum bears: control closes a row once a second, its work grows with the threads, and
 	// an I/O that completes meanwhile waits for the CPU.
-	controlWork = 500 * time.Microsecond
+	controlWork  = 200 * time.Microsecond
+	controlShare = 20 * time.Microsecond // of each other thread
 	// What no latency has and the rate does: from the reaping of an I/O to the stamp of the next one,
 	// and what each other I/O of a batch adds to that.
 	loneTurn  = 1 * time.Microsecond
@@ -75,13 +76,18 @@ func (c *timed) middle() held { return hold(c.truth(), latencySlack, 0) }
 func (c *timed) late() held {
 	tail := runtimeTail + time.Duration(c.threads-1)*threadTail
 	if c.threads > 1 && 100*c.latency >= time.Second {
-		tail += controlWork
+		tail += c.control()
 	}
 	return hold(c.truth(), latencySlack, tail)
 }
 
 func (c *timed) worst() held {
-	return hold(c.truth(), maxSlack, time.Duration(c.threads)*controlWork)
+	return hold(c.truth(), maxSlack, c.control())
+}
+
+// control is how long the end of a row may take the only CPU.
+func (c *timed) control() time.Duration {
+	return controlWork + time.Duration(c.threads-1)*controlShare
 }
 
 func (c *timed) turnaround() time.Duration {
