@@ -19,7 +19,7 @@ const (
 	threadTail  = 8 * time.Microsecond
 	// What the maximum bears: control closes a row once a second, its work grows with the threads, and
 	// an I/O that completes meanwhile waits for the CPU.
-	controlWork  = 200 * time.Microsecond
+	controlWork  = 400 * time.Microsecond
 	controlShare = 20 * time.Microsecond // of each other thread
 	// What no latency has and the rate does: from the reaping of an I/O to the stamp of the next one,
 	// and what each other I/O of a batch adds to that.
