@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -106,7 +107,9 @@ func TestLiveViewResized(t *testing.T) {
 	socket := filepath.Join(dir, "tmux")
 	run := func(args ...string) string {
 		t.Helper()
-		out, err := exec.Command(tmux, append([]string{"-S", socket, "-f", "/dev/null"}, args...)...).CombinedOutput()
+		command := exec.Command(tmux, append([]string{"-S", socket, "-f", "/dev/null"}, args...)...)
+		command.Env = append(os.Environ(), "SHELL=/bin/sh") // else the user's shell, which may be nologin
+		out, err := command.CombinedOutput()
 		if err != nil {
 			t.Fatalf("tmux %v: %v\n%s", args, err, out)
 		}
