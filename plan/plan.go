@@ -43,6 +43,11 @@ type Plan struct {
 	ContinueOnError bool `json:"continue_on_error,omitempty"`
 	// Asserts are limits that each measured point must keep.
 	Asserts []threshold.Assert `json:"asserts,omitempty"`
+	// Profile names the published procedure that the plan was made from, whose tables a result then has,
+	// too; empty for none.
+	Profile string `json:"profile,omitempty"`
+	// Claims are what a data sheet says, for a table of measured against claimed.
+	Claims *Claims `json:"claims,omitempty"`
 	// Quick makes steady state that was not reached a warning only, not a failure.
 	Quick bool `json:"quick,omitempty"`
 	// Destroy is the consent to overwrite the targets.
@@ -71,6 +76,8 @@ type Phase struct {
 	// Steady ends the phase's only point as soon as its rounds are steady; the point's Runtime is the
 	// time after which that is given up. Only Precondition has it.
 	Steady *steady.Rule `json:"steady,omitempty"`
+	// Rounds repeats the points of a Measure phase, all of them once a round, until what it tracks is steady.
+	Rounds *Rounds `json:"rounds,omitempty"`
 	// Time is how long an Idle phase waits.
 	Time Duration `json:"time,omitempty"`
 	// Sweep is what the points of a Measure phase are the combinations of, in its order.

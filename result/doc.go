@@ -43,6 +43,8 @@ type Doc struct {
 	FindMax *FindMax `json:"find_max,omitempty"`
 	// Sweep is there when the plan has one.
 	Sweep *Sweep `json:"sweep,omitempty"`
+	// Rounds tells of each phase of rounds that began, in order.
+	Rounds []*Rounds `json:"rounds,omitempty"`
 	// figures are those of the sweep's points, for SumUp: a percentile may take a histogram to be read.
 	figures []sweep.Figure
 }
@@ -65,6 +67,8 @@ type Resumed struct {
 type Point struct {
 	Label string `json:"label"`
 	Phase string `json:"phase"`
+	// Round is the round that the point belongs to, from 1, in a phase of rounds; else 0.
+	Round int `json:"round,omitempty"`
 	// Skipped says why the point cannot run on these targets: then all its figures are 0.
 	Skipped string `json:"skipped,omitempty"`
 	Threads int    `json:"threads"` // per target, as asked (of the first stream, as the next two)
