@@ -50,7 +50,7 @@ func (s *Session) checkNeeds(p *plan.Point) error {
 	threads, buffers := 0, int64(0)
 	for i := range p.Streams {
 		st := &p.Streams[i]
-		n := st.Threads * len(st.Targets)
+		n := st.Workers()
 		threads += n
 		slots := min(st.IODepth, s.maxDepth())
 		buffers += int64(n) * int64(slots*st.BuffersPerSlot()) * st.Workload.BlockSize

@@ -97,7 +97,7 @@ func (s *state) stepOf(p *plan.Point) step {
 	passes := len(p.Streams) > 0
 	for i := range p.Streams {
 		stream := &p.Streams[i]
-		one.depth += int64(stream.Threads) * int64(stream.IODepth) * int64(len(stream.Targets))
+		one.depth += int64(stream.Workers()) * int64(stream.IODepth)
 		passes = passes && stream.Passes > 0
 		for _, t := range stream.Targets {
 			if t >= len(s.sizes) {

@@ -99,7 +99,7 @@ func (p *Plan) EngineOptions() registry.Options {
 func (pt *Point) check() error {
 	runtime, ramp, interval := pt.Runtime.D(), pt.Ramp.D(), pt.Interval.D()
 	switch {
-	case runtime <= 0 && !pt.onePass():
+	case runtime <= 0 && !pt.Ends():
 		return fmt.Errorf("--runtime %v: must be over 0", runtime)
 	case runtime > MaxTime:
 		return fmt.Errorf("--runtime %v: must be at most %v", runtime, MaxTime)
@@ -141,9 +141,10 @@ func (pt *Point) checkShares() error {
 	return nil
 }
 
-func (pt *Point) onePass() bool {
+// Ends says whether the point ends with its streams, each of which has an end of its own.
+func (pt *Point) Ends() bool {
 	for i := range pt.Streams {
-		if pt.Streams[i].Passes == 0 {
+		if !pt.Streams[i].Ends() {
 			return false
 		}
 	}
@@ -158,6 +159,9 @@ func (s *Stream) check(p *Plan) error {
 		return err
 	}
 	buffers := int64(s.Threads) * int64(s.IODepth) * s.Workload.BlockSize * int64(len(s.Targets))
+	if s.Together {
+		buffers /= int64(max(len(s.Targets), 1))
+	}
 	switch {
 	case s.Threads < 1 || s.Threads > MaxThreads:
 		return fmt.Errorf("--threads %d: must be from 1 to %d", s.Threads, MaxThreads)
@@ -170,6 +174,14 @@ func (s *Stream) check(p *Plan) error {
 	case buffers > maxBufferBytes && s.BuffersPerSlot() > 0:
 		return fmt.Errorf("threads x iodepth x bs x targets = %s of buffers: over the limit of %s; lower one of them",
 			unit.Size(buffers), unit.Size(maxBufferBytes))
+	case s.Start.D() < 0 || s.Start.D() > MaxTime:
+		return fmt.Errorf("start %v of stream %q: must be from 0 to %v", s.Start.D(), s.Label, MaxTime)
+	case s.Time.D() < 0 || s.Time.D() > MaxTime:
+		return fmt.Errorf("time %v of stream %q: must be from 0 to %v", s.Time.D(), s.Label, MaxTime)
+	case s.Bytes < 0:
+		return fmt.Errorf("bytes %d of stream %q: must be at least 0", s.Bytes, s.Label)
+	case s.IOs < 0:
+		return fmt.Errorf("ios %d of stream %q: must be at least 0", s.IOs, s.Label)
 	case s.Passes > 0 && !s.Workload.Passes():
 		return errors.New("a single pass needs a sequential workload of one block size, or --coverage")
 	}

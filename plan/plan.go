@@ -121,6 +121,29 @@ type Stream struct {
 	// through its share of a workload with full coverage, however long that takes; the window is then
 	// that time. 0: the stream ends with the point's time.
 	Passes int `json:"passes,omitempty"`
+	// Start is how long after the point's start the stream begins. What it does in the ramp is not counted.
+	Start Duration `json:"start,omitempty"`
+	// Time ends the stream so long after it has begun to be measured: after the ramp, or after its own
+	// start if that is later. 0: it has no such end.
+	Time Duration `json:"time,omitempty"`
+	// Bytes and IOs end each of the stream's threads when it has issued so much; a last I/O may go over
+	// Bytes. 0: no such end. A stream ends at the first of its ends, and at the latest with its point.
+	Bytes int64 `json:"bytes,omitempty"`
+	IOs   int64 `json:"ios,omitempty"`
+	// Together has each thread serve all of the stream's targets, in turns, at the stream's depth;
+	// else each target has threads and depth of its own.
+	Together bool `json:"together,omitempty"`
+}
+
+// Ends says whether the stream ends by itself, rather than with its point.
+func (s *Stream) Ends() bool { return s.Passes > 0 || s.Time > 0 || s.Bytes > 0 || s.IOs > 0 }
+
+// Workers is how many threads the stream has, over all of its targets.
+func (s *Stream) Workers() int {
+	if s.Together {
+		return s.Threads
+	}
+	return s.Threads * len(s.Targets)
 }
 
 // Waits says whether the stream leaves slots free on purpose, so that its depth is a limit rather than

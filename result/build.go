@@ -221,7 +221,8 @@ func (b *Builder) stats(p *Point, res *runner.Result) error {
 		s := &b.point.Streams[i]
 		ofStream := func(c runner.Cell) bool { return c.Stream == i }
 		one := merged(res.Cells, ofStream)
-		stream := &Stream{Label: s.Label, Workload: s.Workload.RW, Threads: s.Threads, IODepth: s.IODepth, Targets: s.Targets, Pacing: s.Pacing, Share: s.Share}
+		stream := &Stream{Label: s.Label, Workload: s.Workload.RW, Threads: s.Threads, IODepth: s.IODepth, Targets: s.Targets, Pacing: s.Pacing, Share: s.Share, Together: s.Together}
+		stream.StartS, stream.EndS = life(res.Threads, i)
 		stream.Total, stream.Read, stream.Write, stream.Trim, stream.Sync = m.five(&one)
 		b.openLoop(&m, res, ofStream, &one, stream.Total, stream.Read, stream.Write, stream.Trim)
 		p.Streams = append(p.Streams, stream)
@@ -235,6 +236,23 @@ func (b *Builder) stats(p *Point, res *runner.Result) error {
 		p.Targets = append(p.Targets, target)
 	}
 	return m.err
+}
+
+// life is when the threads of a stream began and ended, in seconds since the window's start.
+func life(threads []runner.Thread, stream int) (start, end float64) {
+	first := true
+	for i := range threads {
+		t := &threads[i]
+		if t.Stream != stream {
+			continue
+		}
+		if from := seconds(t.From); first || from < start {
+			start = from
+		}
+		end = max(end, seconds(t.To))
+		first = false
+	}
+	return start, max(end, start)
 }
 
 // maker makes Stats over one window; the first error stays.

@@ -186,14 +186,19 @@ type Stream struct {
 	Workload string          `json:"workload"` // the shape: randrw, read, ...
 	Threads  int             `json:"threads"`
 	IODepth  int             `json:"iodepth"`
-	Targets  []int           `json:"targets"`
-	Pacing   workload.Pacing `json:"pacing,omitzero"` // as asked
-	Share    float64         `json:"share,omitempty"` // of the point's I/Os, in percent, as asked // indexes into Doc.Targets
-	Total    *Stat           `json:"total"`
-	Read     *Stat           `json:"read"`
-	Write    *Stat           `json:"write"`
-	Trim     *Stat           `json:"trim"`
-	Sync     *Stat           `json:"sync"`
+	Targets  []int           `json:"targets"`            // indexes into Doc.Targets
+	Together bool            `json:"together,omitempty"` // each thread serves all targets
+	Pacing   workload.Pacing `json:"pacing,omitzero"`    // as asked
+	Share    float64         `json:"share,omitempty"`    // of the point's I/Os, in percent, as asked
+	// StartS and EndS are when the first of the stream's threads began to be measured, and when the last
+	// one ended, since the window's start. Rates are over the whole window all the same.
+	StartS float64 `json:"start_s"`
+	EndS   float64 `json:"end_s"`
+	Total  *Stat   `json:"total"`
+	Read   *Stat   `json:"read"`
+	Write  *Stat   `json:"write"`
+	Trim   *Stat   `json:"trim"`
+	Sync   *Stat   `json:"sync"`
 }
 
 // Target is one target's part of a point, over all streams.

@@ -185,10 +185,14 @@ func (p *Point) load(i int, s *Stream) string {
 	if len(p.Streams) > 1 {
 		text = streamName(i, s) + ": " + text
 	}
-	if n := len(s.Targets); n > 1 {
+	asked := uint64(s.Threads) * uint64(s.IODepth)
+	switch n := len(s.Targets); {
+	case n > 1 && s.Together:
+		text += fmt.Sprintf(" on %d targets together", n)
+	case n > 1:
 		text += fmt.Sprintf(" on each of %d targets", n)
+		asked *= uint64(n)
 	}
-	asked := uint64(s.Threads) * uint64(s.IODepth) * uint64(max(len(s.Targets), 1))
 	text += fmt.Sprintf(" = %s in flight", commas(asked))
 	switch {
 	case threads == 0:

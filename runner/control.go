@@ -266,7 +266,7 @@ func (th *thread) stuck(now int64) []Stuck {
 		}
 		io := &th.slots[slot]
 		list = append(list, Stuck{
-			Op: io.Op, Offset: io.Offset, Length: io.Length, Target: th.target, Age: time.Duration(now - th.starts[slot]),
+			Op: io.Op, Offset: io.Offset, Length: io.Length, Target: th.targetOf(io.File), Age: time.Duration(now - th.starts[slot]),
 		})
 	}
 	return list
@@ -286,7 +286,7 @@ func (c *control) close() {
 	for _, p := range r.paces {
 		for i := range c.result.Cells {
 			if cell := &c.result.Cells[i]; cell.Stream == p.stream && cell.Target == p.target {
-				p.settle(cell, r.threads, &r.schedule, end)
+				p.settle(c.result.Cells[i:], r.threads, end)
 			}
 		}
 	}
@@ -299,6 +299,8 @@ func (c *control) close() {
 		res.Threads = append(res.Threads, Thread{
 			Stream: th.stream, Target: th.target, CPU: th.cpu, Engine: th.engine.Info(),
 			Peak: th.peak, Issued: th.issued, Drained: th.drained,
+			From: time.Duration(min(max(th.begins, r.schedule.window), end) - r.schedule.window),
+			To:   time.Duration(max(min(th.ended, end), r.schedule.window) - r.schedule.window),
 		})
 		res.Errors = append(res.Errors, th.errs...)
 		res.Faults += th.late

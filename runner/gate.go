@@ -31,8 +31,8 @@ func newGate(p *plan.Point) *gate {
 	for i := range p.Streams {
 		s := &p.Streams[i]
 		g.streams[i].share = s.Share
-		g.streams[i].slack = int64(s.Threads) * int64(s.IODepth) * int64(len(s.Targets))
-		g.streams[i].live.Store(int32(s.Threads * len(s.Targets)))
+		g.streams[i].slack = int64(s.Threads) * int64(s.IODepth) * int64(s.Workers()/s.Threads)
+		g.streams[i].live.Store(int32(s.Workers()))
 		shares = shares || s.Share > 0
 	}
 	if !shares {

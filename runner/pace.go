@@ -16,9 +16,18 @@ import (
 // together with the slot that it will use, so that no I/O waits for one thread while another could
 // issue it.
 type pace struct {
-	stream, target int
+	stream, target int // the first of several targets that are served together
 	lanes          []lane
 	length         int64 // of an I/O, for what is counted and was never drawn
+	// start and window are where the schedule of the ramp begins and that of the window: the point's, or
+	// the stream's own start where that is later.
+	start, window int64
+}
+
+// lay fixes these times for a stream that starts after a delay.
+func (p *pace) lay(s *schedule, delay time.Duration) {
+	p.start = s.start + int64(delay)
+	p.window = max(s.window, p.start)
 }
 
 // lane is one schedule with its state. What was planned in the ramp and not issued by its end is
@@ -49,6 +58,7 @@ func newPace(s *plan.Stream, stream, target int, seed uint64) *pace {
 type claim struct {
 	request workload.Request
 	planned int64 // on the run's clock
+	file    int32 // which of the thread's targets it is on
 	held    bool
 }
 
@@ -57,16 +67,25 @@ type paced struct {
 	pace    *pace
 	ready   []workload.Request // per lane: drawn and not yet claimed
 	drawn   []bool
+	on      []int32 // which target each is on
 	claim   claim
 	planned []int64 // per slot
+	tallies []tally // per target
+	oldest  int64   // planned time of the first that was missed
+}
+
+// tally is what became of the I/Os that were planned in the window.
+type tally struct {
 	offered [op.Count]uint64
 	late    [op.Count]uint64
 	missed  [op.Count]uint64 // prepared, and not taken by the engine before the window closed
-	oldest  int64            // planned time of the first of them
 }
 
-func newPaced(p *pace) *paced {
-	return &paced{pace: p, oldest: math.MaxInt64, ready: make([]workload.Request, len(p.lanes)), drawn: make([]bool, len(p.lanes))}
+func newPaced(p *pace, targets int) *paced {
+	return &paced{
+		pace: p, oldest: math.MaxInt64, ready: make([]workload.Request, len(p.lanes)), drawn: make([]bool, len(p.lanes)),
+		on: make([]int32, len(p.lanes)), tallies: make([]tally, targets),
+	}
 }
 
 // lateAfter is how long after its planned time an I/O may be submitted before it counts as late.
@@ -74,21 +93,22 @@ const lateAfter = int64(1e6)
 
 // next makes sure that the thread holds a claim; false means that nothing more is planned before end,
 // the window's end.
-func (p *paced) next(gen *workload.Generator, s *schedule, now, end int64) bool {
-	if p.claim.held && p.claim.planned < s.window && now >= s.window {
+func (p *paced) next(gen *workload.Generator, file int32, now, end int64) bool {
+	start, window := p.pace.start, p.pace.window
+	if p.claim.held && p.claim.planned < window && now >= window {
 		p.claim.held = false // planned in the ramp, and missed there
 	}
 	for !p.claim.held {
-		i, state, planned := p.pace.earliest(s.start, false)
-		limit, ramp := s.window, true
-		if now >= s.window || planned >= s.window {
-			i, state, planned = p.pace.earliest(s.window, true)
+		i, state, planned := p.pace.earliest(start, false)
+		limit, ramp := window, true
+		if now >= window || planned >= window {
+			i, state, planned = p.pace.earliest(window, true)
 			limit, ramp = end, false
 		}
 		if planned >= limit {
 			return false
 		}
-		request := p.draw(gen, i)
+		request := p.draw(gen, file, i)
 		if request.Op == op.Sync {
 			// It belongs to the writes before it and has no place in the schedule.
 			p.take(i, now)
@@ -121,33 +141,34 @@ func (p *pace) earliest(base int64, window bool) (index int, state, planned int6
 }
 
 // draw gives the I/O that the thread will issue next for a lane.
-func (p *paced) draw(gen *workload.Generator, i int) *workload.Request {
+func (p *paced) draw(gen *workload.Generator, file int32, i int) *workload.Request {
 	if !p.drawn[i] {
 		if o, single := p.pace.lanes[i].schedule.Op(); single {
 			gen.NextOf(&p.ready[i], o)
 		} else {
 			gen.Next(&p.ready[i])
 		}
-		p.drawn[i] = true
+		p.drawn[i], p.on[i] = true, file
 	}
 	return &p.ready[i]
 }
 
 func (p *paced) take(i int, planned int64) {
 	p.drawn[i] = false
-	p.claim = claim{request: p.ready[i], planned: planned, held: true}
+	p.claim = claim{request: p.ready[i], planned: planned, file: p.on[i], held: true}
 }
 
 // submitted counts what the kernel has taken of the I/Os planned in the window.
 func (p *paced) submitted(slots []uint32, th *thread) {
 	for _, slot := range slots {
-		o := th.slots[slot].Op
-		if o == op.Sync || p.planned[slot] < th.run.schedule.window {
+		io := &th.slots[slot]
+		if io.Op == op.Sync || p.planned[slot] < p.pace.window {
 			continue
 		}
-		p.offered[o]++
+		t := &p.tallies[io.File]
+		t.offered[io.Op]++
 		if th.starts[slot]-p.planned[slot] > lateAfter {
-			p.late[o]++
+			t.late[io.Op]++
 		}
 	}
 }
@@ -155,44 +176,49 @@ func (p *paced) submitted(slots []uint32, th *thread) {
 // drop counts what was prepared and is not issued any more, since the window has closed.
 func (p *paced) drop(pending []uint32, slots []ioengine.IO) {
 	for _, slot := range pending {
-		p.miss(slots[slot].Op, p.planned[slot])
+		p.miss(&slots[slot], p.planned[slot])
 	}
 }
 
-func (p *paced) miss(o op.Op, planned int64) {
-	if o == op.Sync {
+func (p *paced) miss(io *ioengine.IO, planned int64) {
+	if io.Op == op.Sync {
 		return
 	}
-	p.missed[o]++
+	p.tallies[io.File].missed[io.Op]++
 	p.oldest = min(p.oldest, planned)
 }
 
-// settle adds what threads and schedule owe at the window's end to the cell's statistics. No thread
-// of the pace runs any more.
-func (p *pace) settle(cell *Cell, threads []*thread, s *schedule, end int64) {
+// settle adds what threads and schedule owe at the window's end to the statistics of the stream's cells,
+// one for each target of its threads. No thread of the pace runs any more. What would have come after the
+// stream's own end is not missed.
+func (p *pace) settle(cells []Cell, threads []*thread, end int64) {
+	end = p.end(threads, end)
+	cell := &cells[0]
 	oldest := int64(math.MaxInt64)
 	for _, th := range threads {
 		t := th.paced
 		if t == nil || t.pace != p {
 			continue
 		}
-		if c := &t.claim; c.held && c.planned >= s.window && c.planned < end {
-			t.miss(c.request.Op, c.planned)
+		if c := &t.claim; c.held && c.planned >= p.window && c.planned < end {
+			t.miss(&ioengine.IO{Op: c.request.Op, File: c.file}, c.planned)
 		}
-		for o := range cell.Ops {
-			cell.Ops[o].Offered += t.offered[o]
-			cell.Ops[o].Late += t.late[o]
-			cell.Ops[o].Missed += t.missed[o]
+		for i := range t.tallies {
+			for o := range op.Count {
+				cells[i].Ops[o].Offered += t.tallies[i].offered[o]
+				cells[i].Ops[o].Late += t.tallies[i].late[o]
+				cells[i].Ops[o].Missed += t.tallies[i].missed[o]
+			}
 		}
 		oldest = min(oldest, t.oldest)
 	}
 	for i := range p.lanes {
 		lane := &p.lanes[i]
-		n, first := lane.schedule.Due(lane.window.Load(), end-s.window, p.length)
+		n, first := lane.schedule.Due(lane.window.Load(), end-p.window, p.length)
 		if n == 0 {
 			continue
 		}
-		oldest = min(oldest, s.window+first)
+		oldest = min(oldest, p.window+first)
 		if o, single := lane.schedule.Op(); single {
 			cell.Ops[o].Missed += n
 		} else {
@@ -202,4 +228,16 @@ func (p *pace) settle(cell *Cell, threads []*thread, s *schedule, end int64) {
 	if oldest < end {
 		cell.Backlog = time.Duration(end - oldest)
 	}
+}
+
+// end is when the last of the stream's threads stopped to issue, if all of them had an end before the
+// window's.
+func (p *pace) end(threads []*thread, window int64) int64 {
+	last := p.window
+	for _, th := range threads {
+		if th.paced != nil && th.paced.pace == p {
+			last = max(last, th.over)
+		}
+	}
+	return min(last, window)
 }

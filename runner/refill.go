@@ -11,13 +11,17 @@ import (
 // refill prepares an I/O in every free slot that may be used at time now: all of them in a closed loop,
 // as many as are due in an open one. When slots stay free, resume says when to come again.
 func (th *thread) refill(now int64) {
-	if th.steady {
+	switch {
+	case now >= th.until:
+		th.left = 0
+	case th.steady:
 		th.issueNext(len(th.free))
-	} else {
+	default:
 		th.refillSome(now)
 	}
 	if th.left == 0 {
 		th.stopping = true
+		th.over = min(now, th.until)
 	}
 }
 
@@ -40,7 +44,27 @@ func (th *thread) issueNext(n int) {
 	for ; n > 0 && th.left != 0; n-- {
 		th.gen.Next(&request)
 		th.prepareSlot(&request)
+		if th.files != nil && request.Op != op.Sync {
+			th.nextFile()
+		}
 	}
+}
+
+// nextFile gives the turn to the next of the thread's targets that has something left.
+func (th *thread) nextFile() {
+	f := &th.files[th.turn]
+	if f.left > 0 {
+		f.left--
+	}
+	for range th.files {
+		if th.turn++; int(th.turn) == len(th.files) {
+			th.turn = 0
+		}
+		if th.files[th.turn].left != 0 {
+			break
+		}
+	}
+	th.file = th.files[th.turn]
 }
 
 // prepareSlot puts an I/O into a free slot and returns the slot.
@@ -50,6 +74,7 @@ func (th *thread) prepareSlot(request *workload.Request) uint32 {
 	th.free = th.free[:n]
 	io := &th.slots[slot]
 	io.Op, io.Flags, io.Offset, io.Length = request.Op, request.Flags, request.Offset, request.Length
+	io.File = th.turn
 	switch request.Op {
 	case op.Write:
 		io.Buf = th.buffers[slot].write[:request.Length]
@@ -65,6 +90,9 @@ func (th *thread) prepareSlot(request *workload.Request) uint32 {
 	if th.left > 0 && request.Op != op.Sync {
 		th.left--
 	}
+	if th.room -= request.Length; th.room <= 0 {
+		th.left = 0
+	}
 	return slot
 }
 
@@ -72,15 +100,22 @@ func (th *thread) prepareSlot(request *workload.Request) uint32 {
 func (th *thread) refillPaced(now int64) {
 	p, run := th.paced, th.run
 	for len(th.free) > 0 && th.left != 0 {
-		if !p.next(th.gen, &run.schedule, now, run.deadline.Load()) {
-			th.resume = run.deadline.Load()
+		if !p.next(th.gen, th.turn, now, run.deadline.Load()) {
+			th.resume = min(run.deadline.Load(), th.until)
 			return
 		}
 		if p.claim.planned > now {
-			th.resume = p.claim.planned
+			th.resume = min(p.claim.planned, th.until)
 			return
 		}
+		if th.files != nil {
+			th.turn = p.claim.file
+			th.file = th.files[th.turn]
+		}
 		p.planned[th.prepareSlot(&p.claim.request)] = p.claim.planned
+		if th.files != nil && p.claim.request.Op != op.Sync {
+			th.nextFile()
+		}
 		p.claim.held = false
 	}
 }
@@ -107,7 +142,7 @@ func (th *thread) refillThinking(now int64) {
 			t.until = now + t.pause
 		}
 		if now < t.until {
-			th.resume = t.until
+			th.resume = min(t.until, th.until)
 			return
 		}
 		t.left, t.until = t.every, 0

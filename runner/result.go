@@ -131,6 +131,8 @@ type Thread struct {
 	Peak           int              // the most I/Os in flight at once
 	Issued         [op.Count]uint64 // handed to the kernel since the point began, ramp included
 	Drained        uint64           // of these, completed after the window closed
+	// From and To are when the thread began to be measured and when it ended, since the window's start.
+	From, To time.Duration
 }
 
 // Result is what a point gave. What was issued is the sum of the ramp's I/Os, the window's I/Os,

@@ -101,9 +101,11 @@ func (r *rows) collect() {
 func (r *rows) take(th *thread, s *slice) {
 	row := r.open(s.row)
 	row.InFlight += s.inflight
-	cell := &row.Cells[r.cell[th.number]]
-	for o := range cell.Ops {
-		cell.Ops[o].add(&s.counts[o])
+	for i := range len(s.more) + 1 {
+		cell := &row.Cells[r.cell[th.number]+i] // those of a stream stand together, in the order of its targets
+		for o := range cell.Ops {
+			cell.Ops[o].add(&s.of(i)[o])
+		}
 	}
 }
 

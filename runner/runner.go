@@ -9,7 +9,6 @@ package runner
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"runtime"
 	"sync"
@@ -164,15 +163,15 @@ func (r *run) makeThreads() error {
 	r.gate = newGate(r.cfg.Point)
 	for s := range r.cfg.Point.Streams {
 		stream := &r.cfg.Point.Streams[s]
-		for _, target := range stream.Targets {
-			pace := newPace(stream, s, target, r.seed(s, target))
+		for _, targets := range served(stream) {
+			pace := newPace(stream, s, targets[0], r.seed(s, targets[0]))
 			if pace != nil {
 				r.paces = append(r.paces, pace)
 			}
 			for i := range stream.Threads {
-				th := &thread{run: r, number: len(r.threads), stream: s, target: target, cpu: -1, gate: r.gate}
-				if err := th.prepare(stream, i, pace); err != nil {
-					return fmt.Errorf("%s: %w", r.cfg.Targets[target].Path, err)
+				th := &thread{run: r, number: len(r.threads), stream: s, target: targets[0], cpu: -1, gate: r.gate}
+				if err := th.prepare(stream, i, targets, pace); err != nil {
+					return err
 				}
 				r.threads = append(r.threads, th)
 			}
@@ -193,6 +192,17 @@ func (r *run) makeThreads() error {
 		th.cpu = cpus[i]
 	}
 	return nil
+}
+
+// served lists the targets of each group of a stream's threads.
+func served(s *plan.Stream) (groups [][]int) {
+	if s.Together {
+		return [][]int{s.Targets}
+	}
+	for _, t := range s.Targets {
+		groups = append(groups, []int{t})
+	}
+	return groups
 }
 
 // start brings up all threads with their engines and buffers. They wait for the returned channel to
@@ -245,24 +255,33 @@ func (r *run) begin() {
 	r.schedule = newSchedule(r.clock.now(), point.Ramp.D(), point.Interval.D())
 	end := r.schedule.window + int64(point.Runtime.D())
 	if r.endless() {
-		end = math.MaxInt64 / 2 // far, with room to add to
+		end = far
 	}
 	r.planned = end
 	r.deadline.Store(end)
 	for _, th := range r.threads {
 		th.rowEnd = r.schedule.end(0)
+		th.lay(&point.Streams[th.stream])
+	}
+	for _, p := range r.paces {
+		p.lay(&r.schedule, point.Streams[p.stream].Start.D())
+	}
+}
+
+// far is a time that never comes, with room to add to.
+const far = math.MaxInt64 / 2
+
+// lay fixes when the thread begins and when it issues no more.
+func (th *thread) lay(s *plan.Stream) {
+	schedule := &th.run.schedule
+	th.begins, th.until, th.over = schedule.start+int64(s.Start.D()), far, far
+	if s.Time > 0 {
+		th.until = max(th.begins, schedule.window) + int64(s.Time.D())
 	}
 }
 
 // endless says whether the point ends by its streams' own work rather than by time.
-func (r *run) endless() bool {
-	for i := range r.cfg.Point.Streams {
-		if r.cfg.Point.Streams[i].Passes == 0 {
-			return false
-		}
-	}
-	return true
-}
+func (r *run) endless() bool { return r.cfg.Point.Ends() }
 
 // OpenTarget is the usual Target.Open: the path, for reading or for both.
 func OpenTarget(path string, o device.OpenOptions) func() (Descriptor, error) {

@@ -1,7 +1,9 @@
 package runner
 
 import (
+	"errors"
 	"fmt"
+	"math"
 
 	"blkstorm/ioengine"
 	"blkstorm/op"
@@ -10,34 +12,59 @@ import (
 )
 
 // prepare makes what a thread needs and does not need its OS thread for: generator, data, slices.
-// number is the thread's place among those that share stream and target.
-func (th *thread) prepare(s *plan.Stream, number int, pace *pace) error {
-	target := &th.run.cfg.Targets[th.target]
-	r, err := s.Workload.RangeOn(target.SizeBytes)
-	if err != nil {
-		return err
-	}
-	seed := th.run.seed(th.stream, th.target)
-	if th.gen, err = workload.NewGenerator(&s.Workload, r, seed, number, s.Threads); err != nil {
-		return err
-	}
-	if s.Workload.Writes() {
-		if th.data, err = workload.NewData(&s.Workload, th.run.cfg.Seed, seed, number, target.SizeBytes); err != nil {
-			return err
+// number is the thread's place among those that share stream and targets.
+func (th *thread) prepare(s *plan.Stream, number int, targets []int, pace *pace) error {
+	files := make([]file, len(targets))
+	for i, target := range targets {
+		if err := th.prepareFile(&files[i], s, number, target); err != nil {
+			return fmt.Errorf("%s: %w", th.run.cfg.Targets[target].Path, err)
 		}
 	}
+	th.file = files[0]
 	th.left = -1
 	if s.Passes > 0 {
-		th.left = int64(s.Passes) * th.gen.Pass()
+		th.left = 0
+		for i := range files {
+			files[i].left = int64(s.Passes) * files[i].gen.Pass()
+			th.left += files[i].left
+		}
 	}
-	th.active, th.spare = newSlice(s), newSlice(s)
+	if s.IOs > 0 && (th.left < 0 || s.IOs < th.left) {
+		th.left = s.IOs
+	}
+	th.room = math.MaxInt64
+	if s.Bytes > 0 {
+		th.room = s.Bytes
+	}
+	if len(files) > 1 {
+		th.files = files
+	}
+	th.active, th.spare = newSlice(s, len(files)), newSlice(s, len(files))
 	if pace != nil {
-		th.paced = newPaced(pace)
+		th.paced = newPaced(pace, len(files))
 	}
 	th.thinking = newThinking(&s.Pacing.Think)
 	th.steady = !th.mayRest()
 	th.errs = make([]IOError, 0, maxKept)
 	return nil
+}
+
+// prepareFile makes what a thread needs for one of its targets.
+func (th *thread) prepareFile(f *file, s *plan.Stream, number, index int) error {
+	target := &th.run.cfg.Targets[index]
+	r, err := s.Workload.RangeOn(target.SizeBytes)
+	if err != nil {
+		return err
+	}
+	seed := th.run.seed(th.stream, index)
+	f.target, f.left = index, -1
+	if f.gen, err = workload.NewGenerator(&s.Workload, r, seed, number, s.Threads); err != nil {
+		return err
+	}
+	if s.Workload.Writes() {
+		f.data, err = workload.NewData(&s.Workload, th.run.cfg.Seed, seed, number, target.SizeBytes)
+	}
+	return err
 }
 
 // seed is that of a stream on a target: each has its own, so that no two threads of a point walk alike.
@@ -66,30 +93,50 @@ func (th *thread) open(driver *ioengine.Driver) (closeAll func(), err error) {
 	if th.mayRest() {
 		ioengine.PreciseTimers()
 	}
-	target := &th.run.cfg.Targets[th.target]
 	stream := &th.run.cfg.Point.Streams[th.stream]
 	depth := depthOf(stream, driver)
-	file, err := target.Open()
+	fds, closeFiles, err := th.openFiles()
 	if err != nil {
 		return nil, err
 	}
 	region, err := th.mapBuffers(stream, depth)
 	if err != nil {
-		return nil, errorsWith(err, file.Close)
+		return nil, errorsWith(err, closeFiles)
 	}
 	bytes, slots := th.run.needs(driver)
 	th.engine, err = driver.Open(ioengine.Config{
-		Files: []int{int(file.Fd())}, Slots: th.slots, Region: region.Bytes(), Stride: region.Stride(),
+		Files: fds, Slots: th.slots, Region: region.Bytes(), Stride: region.Stride(),
 		TotalBytes: bytes, TotalDepth: slots, Flags: stream.Workload.Flags(), Ops: issued(&stream.Workload),
 	})
 	if err != nil {
-		return nil, errorsWith(&ioengine.OpenError{Engine: driver.Name, Target: target.Path, Err: err}, file.Close, region.Free)
+		return nil, errorsWith(&ioengine.OpenError{Engine: driver.Name, Target: th.run.cfg.Targets[th.target].Path, Err: err}, closeFiles, region.Free)
 	}
 	return func() {
 		th.closed(th.engine.Close())
 		th.closed(region.Free())
-		th.closed(file.Close())
+		th.closed(closeFiles())
 	}, nil
+}
+
+// openFiles opens the thread's targets.
+func (th *thread) openFiles() (fds []int, closeAll func() error, err error) {
+	var open []Descriptor
+	closeAll = func() error {
+		var errs []error
+		for _, d := range open {
+			errs = append(errs, d.Close())
+		}
+		return errors.Join(errs...)
+	}
+	for i := range max(len(th.files), 1) {
+		d, err := th.run.cfg.Targets[th.targetOf(int32(i))].Open()
+		if err != nil {
+			return nil, nil, errorsWith(err, closeAll)
+		}
+		open = append(open, d)
+		fds = append(fds, int(d.Fd()))
+	}
+	return fds, closeAll, nil
 }
 
 // issued marks the directions that a workload issues.

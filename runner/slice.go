@@ -15,6 +15,7 @@ type slice struct {
 	next     *slice // in a stack
 	inflight int64  // the most I/Os in flight at once
 	counts   [op.Count]counts
+	more     [][op.Count]counts // of the second and further targets of a thread that has several
 }
 
 // counts is one direction's part of a slice.
@@ -28,24 +29,46 @@ type counts struct {
 	zero     uint64 // moved nothing, without an error
 }
 
-func newSlice(stream *plan.Stream) *slice {
-	s := &slice{}
-	for _, o := range op.All {
-		if !stream.Workload.Issues(o) {
-			continue
-		}
-		s.counts[o].latency = histogram.NewRecorder()
-		if stream.Pacing.Open() && o != op.Sync {
-			s.counts[o].response = histogram.NewRecorder()
-		}
+func newSlice(stream *plan.Stream, targets int) *slice {
+	s := &slice{more: make([][op.Count]counts, targets-1)}
+	record(stream, &s.counts)
+	for i := range s.more {
+		record(stream, &s.more[i])
 	}
 	return s
 }
 
+// record makes the recorders for what a stream issues.
+func record(stream *plan.Stream, c *[op.Count]counts) {
+	for _, o := range op.All {
+		if !stream.Workload.Issues(o) {
+			continue
+		}
+		c[o].latency = histogram.NewRecorder()
+		if stream.Pacing.Open() && o != op.Sync {
+			c[o].response = histogram.NewRecorder()
+		}
+	}
+}
+
+// of is what was counted on one of the thread's targets.
+func (s *slice) of(target int) *[op.Count]counts {
+	if target == 0 {
+		return &s.counts
+	}
+	return &s.more[target-1]
+}
+
 func (s *slice) reset() {
 	s.inflight = 0
-	for i := range s.counts {
-		c := &s.counts[i]
+	for i := range len(s.more) + 1 {
+		reset(s.of(i))
+	}
+}
+
+func reset(all *[op.Count]counts) {
+	for i := range all {
+		c := &all[i]
 		if c.latency != nil {
 			c.latency.Reset()
 		}

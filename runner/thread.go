@@ -30,15 +30,20 @@ type thread struct {
 	run    *run
 	number int // over all streams and targets
 	stream int
-	target int
+	target int // the first one
 	cpu    int // pinned to, or -1
 
 	engine  ioengine.Engine
 	slots   []ioengine.IO
 	buffers []slotBuffers
-	gen     *workload.Generator
-	data    *workload.Data
-	left    int64 // I/Os, syncs apart, to issue before the thread ends by itself, or -1
+	file           // whose turn it is
+	files   []file // of a thread that serves several targets; else nil
+	turn    int32  // index of the one whose turn it is
+	left    int64  // I/Os, syncs apart, to issue before the thread ends by itself, or -1
+	room    int64  // bytes to issue before it does
+	begins  int64  // when the thread begins
+	until   int64  // when it issues no more
+	over    int64  // when it had issued its last I/O by itself
 
 	// The hot loop's own data.
 	starts   []int64 // per slot: stamp before the submit call
@@ -75,6 +80,14 @@ type thread struct {
 	recycled stack
 }
 
+// file is one target of a thread, with what goes there.
+type file struct {
+	target int
+	gen    *workload.Generator
+	data   *workload.Data
+	left   int64 // I/Os of its passes, or -1; used by a thread with several targets
+}
+
 // slotBuffers are where a slot reads to and writes from. They differ in a mixed workload, since a
 // buffer that a read has filled with the device's old content must not be written elsewhere.
 type slotBuffers struct{ read, write []byte }
@@ -87,6 +100,10 @@ func (th *thread) loop() {
 	began := th.ended
 	th.health.begin()
 	defer func() { th.health.end(clock.now() - began) }()
+	for th.ended < th.begins && !th.stopping {
+		th.resume = th.begins
+		th.rest()
+	}
 	for {
 		if !th.stopping {
 			th.refill(th.ended)
@@ -199,6 +216,9 @@ func (th *thread) reap(now int64, batch []ioengine.Completion) {
 		c := &batch[i]
 		io := &th.slots[c.Slot]
 		counts := &th.active.counts[io.Op]
+		if io.File > 0 {
+			counts = &th.active.more[io.File-1][io.Op]
+		}
 		if int64(c.Res) == io.Length {
 			counts.latency.Record(now - th.starts[c.Slot])
 			if counts.response != nil {
@@ -216,7 +236,7 @@ func (th *thread) reap(now int64, batch []ioengine.Completion) {
 // the window is an I/O of the window, but its wait is the ramp's.
 func (th *thread) respond(slot uint32, counts *counts, now int64) {
 	s, planned := &th.run.schedule, th.paced.planned[slot]
-	if planned >= s.window || th.active.row < s.rampRows {
+	if planned >= th.paced.pace.window || th.active.row < s.rampRows {
 		counts.response.Record(now - planned)
 	}
 }
@@ -258,7 +278,7 @@ func (th *thread) keep(io *ioengine.IO, res int32, now int64) {
 	if len(th.errs) == cap(th.errs) {
 		return
 	}
-	e := IOError{Op: io.Op, Offset: io.Offset, Length: io.Length, Target: th.target, At: time.Duration(now - th.run.schedule.window)}
+	e := IOError{Op: io.Op, Offset: io.Offset, Length: io.Length, Target: th.targetOf(io.File), At: time.Duration(now - th.run.schedule.window)}
 	if res < 0 {
 		e.Errno = syscall.Errno(-res)
 	} else {
@@ -288,10 +308,18 @@ func (th *thread) takeSpare() *slice {
 	}
 	s := th.spare
 	if s == nil {
-		return newSlice(&th.run.cfg.Point.Streams[th.stream])
+		return newSlice(&th.run.cfg.Point.Streams[th.stream], max(len(th.files), 1))
 	}
 	th.spare = s.next
 	return s
+}
+
+// targetOf is the index of one of the thread's targets.
+func (th *thread) targetOf(index int32) int {
+	if th.files == nil {
+		return th.target
+	}
+	return th.files[index].target
 }
 
 // fail notes that the engine itself broke and stops the point.

@@ -213,6 +213,9 @@ func pointLine(pt *plan.Point) string {
 	} else if n > 1 {
 		return fmt.Sprintf("%s, %d passes", pt.Label, n)
 	}
+	if pt.Runtime == 0 {
+		return fmt.Sprintf("%s, ramp %v, until its streams end", pt.Label, pt.Ramp.D())
+	}
 	return fmt.Sprintf("%s, ramp %v, runtime %v", pt.Label, pt.Ramp.D(), pt.Runtime.D())
 }
 
@@ -227,12 +230,15 @@ func passesOf(pt *plan.Point) (most int) {
 	return most
 }
 
-// passesText says that the time of passes is not known.
+// passesText says that the time of passes and of other work is not known.
 func passesText(p *plan.Plan) string {
 	for i := range p.Phases {
 		for j := range p.Phases[i].Points {
-			if passesOf(&p.Phases[i].Points[j]) > 0 {
+			switch pt := &p.Phases[i].Points[j]; {
+			case passesOf(pt) > 0:
 				return ", and as long as the passes take"
+			case pt.Runtime == 0:
+				return ", and as long as the streams take"
 			}
 		}
 	}
