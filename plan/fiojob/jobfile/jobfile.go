@@ -2,8 +2,8 @@
 // the place where it stands.
 //
 // Package fiojob calls it and gives the settings their meaning; here a name is a name and a value a text.
-// What the form allows was found by asking fio 3.42 itself (--showcmd and --parse-only); where fio takes
-// an obvious slip for something else, the comments say so. It opens no file by itself.
+// What the form allows was found by asking fio 3.42 itself (--showcmd and --parse-only); what it takes in
+// spite of an obvious slip is read as it reads it, with a note of the slip. It opens no file by itself.
 package jobfile
 
 import (
@@ -51,6 +51,9 @@ type Section struct {
 	Name     string
 	Settings []Setting
 	Pos      Pos
+	// Slip says what is wrong with the line that begins it, which fio takes for something that nobody means;
+	// empty if nothing is.
+	Slip string
 }
 
 // Options are what a reader needs from outside.
@@ -60,6 +63,8 @@ type Options struct {
 	Include func(from, name string) (file string, r io.ReadCloser, err error)
 	// Getenv gives the value for ${NAME}; empty where there is none, as fio has it.
 	Getenv func(name string) string
+	// Keywords are worked out in values.
+	Keywords Keywords
 }
 
 // Error is what is wrong with a file.
@@ -136,7 +141,11 @@ func (f *reader) line(line string, pos Pos, depth int) error {
 		return fmt.Errorf("over %d settings", MaxSettings)
 	}
 	name, value, given := strings.Cut(line, "=")
-	s := Setting{Name: strings.TrimSpace(name), Value: f.expand(strings.TrimSpace(value)), Given: given, Pos: pos}
+	value, err := f.opts.Keywords.Calculate(Expand(strings.TrimSpace(value), f.opts.Getenv))
+	if err != nil {
+		return fmt.Errorf("%s: %w", line, err)
+	}
+	s := Setting{Name: strings.TrimSpace(name), Value: value, Given: given, Pos: pos}
 	if s.Name == "" {
 		return fmt.Errorf("%q has no option before the =", line)
 	}
@@ -145,22 +154,23 @@ func (f *reader) line(line string, pos Pos, depth int) error {
 	return nil
 }
 
-// section begins one. fio takes "[a" for a job without a name and "[a] x" for "a] "; both are slips.
+// section begins one.
 func (f *reader) section(line string, pos Pos) error {
-	name, rest, closed := strings.Cut(line[1:], "]")
-	if !closed {
-		return fmt.Errorf("section %q has no closing ]", line)
-	}
-	if rest = strings.TrimSpace(rest); rest != "" {
-		return fmt.Errorf("%q follows section [%s]: an option stands on a line of its own", rest, name)
-	}
-	if name = strings.TrimSpace(name); name == "" {
-		return errors.New("section [] has no name")
-	}
 	if f.settings++; f.settings > MaxSettings {
 		return fmt.Errorf("over %d sections and settings", MaxSettings)
 	}
-	f.sections = append(f.sections, Section{Name: name, Pos: pos})
+	s := Section{Pos: pos}
+	name, rest, closed := strings.Cut(line[1:], "]")
+	s.Name = name
+	switch {
+	case !closed:
+		s.Slip = fmt.Sprintf("section %q has no closing ]", line)
+	case strings.TrimSpace(rest) != "":
+		s.Slip = fmt.Sprintf("%q follows section [%s]: an option stands on a line of its own", strings.TrimSpace(rest), name)
+	case strings.TrimSpace(name) == "":
+		s.Slip = "section [] has no name"
+	}
+	f.sections = append(f.sections, s)
 	return nil
 }
 
@@ -188,11 +198,6 @@ func (f *reader) include(name string, pos Pos, depth int) error {
 	}
 	err = f.read(r, file, depth+1)
 	return errors.Join(err, r.Close())
-}
-
-// expand puts the values of the environment in the place of ${NAME}.
-func (f *reader) expand(value string) string {
-	return Expand(value, f.opts.Getenv)
 }
 
 // Expand puts what getenv says in the place of each ${NAME} in a value, once: what comes from outside is

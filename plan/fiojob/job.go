@@ -1,0 +1,247 @@
+package fiojob
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"blkstorm/plan/fiojob/jobfile"
+)
+
+// Job is one job with all that holds for it, before it is cloned (numjobs).
+type Job struct {
+	Name string
+	Pos  jobfile.Pos
+	// Own are the settings of its section, and Globals those that it inherits, as written and in order.
+	Own, Globals []jobfile.Setting
+	// effective are the last ones of each option, by canonical name.
+	effective map[string]jobfile.Setting
+	kbBase    int64
+}
+
+// Problem is something that a user must be told of a setting, or of a job as a whole.
+type Problem struct {
+	Job    string // empty for the command as a whole
+	Pos    jobfile.Pos
+	Option string // canonical; empty where none is meant
+	Value  string
+	Text   string
+}
+
+func (p *Problem) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: ", p.Pos)
+	if p.Job != "" {
+		fmt.Fprintf(&b, "job %s: ", p.Job)
+	}
+	switch {
+	case p.Option != "" && p.Value != "":
+		fmt.Fprintf(&b, "%s=%s: ", p.Option, p.Value)
+	case p.Option != "":
+		fmt.Fprintf(&b, "%s: ", p.Option)
+	}
+	return b.String() + p.Text
+}
+
+// Set is all jobs of a command, read and understood as far as that goes without their targets.
+type Set struct {
+	Jobs []*Job
+	// Errors are what fio refuses, too: nothing can be run, and nothing parsed, with them.
+	Errors []*Problem
+	// Refusals are what fio would run, and this program does not.
+	Refusals []*Problem
+	// Notes are what is not quite as fio has it.
+	Notes []*Problem
+}
+
+// ReadJobs puts together what a command line and its files say: for every job the defaults of the command
+// line, then those of [global] sections before it, then its own. Jobs named on the command line come
+// after those of files.
+func ReadJobs(c *Command, files [][]jobfile.Section) *Set {
+	s := &Set{}
+	for _, sections := range files {
+		globals := slices.Clone(c.Defaults)
+		for i := range sections {
+			section := &sections[i]
+			if section.Slip != "" {
+				s.Refusals = append(s.Refusals, &Problem{Pos: section.Pos, Text: section.Slip})
+			}
+			if section.Name == jobfile.Global {
+				globals = append(globals, section.Settings...)
+				continue
+			}
+			if len(c.Sections) > 0 && !slices.Contains(c.Sections, section.Name) {
+				continue
+			}
+			s.add(section, globals)
+		}
+	}
+	globals := slices.Clone(c.Defaults)
+	for i := range c.Jobs {
+		if c.Jobs[i].Name == jobfile.Global {
+			globals = append(globals, c.Jobs[i].Settings...)
+			continue
+		}
+		s.add(&c.Jobs[i], globals)
+	}
+	return s
+}
+
+func (s *Set) add(section *jobfile.Section, globals []jobfile.Setting) {
+	j := &Job{
+		Name: section.Name, Pos: section.Pos, Own: section.Settings, Globals: slices.Clone(globals),
+		effective: map[string]jobfile.Setting{}, kbBase: kbDefault,
+	}
+	all := slices.Concat(globals, section.Settings)
+	for _, set := range all {
+		if o := Lookup(set.Name); o != nil && o.Name == "kb_base" && set.Value == "1000" {
+			j.kbBase = kbSI // it holds for all sizes of the job, wherever it stands
+		}
+	}
+	for _, set := range globals {
+		s.setting(j, engineOf(globals), set)
+	}
+	for _, set := range section.Settings {
+		s.setting(j, engineOf(all), set)
+	}
+	if set, ok := j.effective["name"]; ok {
+		j.Name = set.Value
+	}
+	s.Jobs = append(s.Jobs, j)
+}
+
+// engineOf is the name of the engine that settings ask for.
+func engineOf(all []jobfile.Setting) string {
+	engine := "psync"
+	for _, set := range all {
+		if set.Name == "ioengine" {
+			engine = set.Value
+		}
+	}
+	return engine
+}
+
+func (s *Set) setting(j *Job, engine string, set jobfile.Setting) {
+	problem := &Problem{Job: j.Name, Pos: set.Pos, Option: set.Name, Value: set.Value}
+	o := Lookup(set.Name)
+	switch {
+	case slices.Contains(ignoredNames, set.Name):
+		problem.Text = "is accepted and ignored, as fio does"
+		s.Notes = append(s.Notes, problem)
+		return
+	case o == nil && foreignEngine(engine):
+		problem.Text = "belongs to an engine that is not to be had"
+		s.Refusals = append(s.Refusals, problem)
+		return
+	case o == nil:
+		problem.Text = "is no option"
+		if near := nearest(set.Name); near != "" {
+			problem.Text += "; did you mean " + near + "?"
+		}
+		s.Errors = append(s.Errors, problem)
+		return
+	case !o.goesWith(engine) && !foreignEngine(engine):
+		problem.Text = fmt.Sprintf("is an option of %s, not of ioengine=%s", strings.Join(o.Engines, " and "), engine)
+		s.Errors = append(s.Errors, problem)
+		return
+	}
+	problem.Option = o.Name
+	if err := o.check(set.Value, set.Given, j.kbBase); err != nil {
+		problem.Text = err.Error()
+		if o.slips(set.Value) {
+			s.Refusals = append(s.Refusals, problem)
+		} else {
+			s.Errors = append(s.Errors, problem)
+		}
+		return
+	}
+	set.Name = o.Name
+	j.effective[o.Name] = set
+	switch o.Effect {
+	case Refused:
+		if isOff(o, set) {
+			return
+		}
+		problem.Text = "is not supported: " + o.Note
+		s.Refusals = append(s.Refusals, problem)
+	case Differs:
+		problem.Text = o.Note
+		s.Notes = append(s.Notes, problem)
+	}
+}
+
+// slips says whether fio takes a value that is wrong in form: it reads a number up to the first character
+// that it does not understand, and goes on without a word.
+func (o *Option) slips(value string) bool {
+	switch o.Kind {
+	case Int, Number, Seconds, Micro, Share, Triple, Range, Ranges:
+		text := strings.TrimLeft(value, ", ")
+		return text != "" && text[0] >= '0' && text[0] <= '9' && !o.beyond(value)
+	}
+	return false
+}
+
+// beyond says whether a value is a number, and outside of the option's limits.
+func (o *Option) beyond(value string) bool {
+	n, err := number(value, kbDefault)
+	return err == nil && (n < o.Min || o.Max > 0 && n > o.Max)
+}
+
+// ignoredNames are options that fio takes without a meaning: threads belongs to one of its built-in profiles.
+var ignoredNames = []string{"threads"}
+
+// isOff says whether a setting asks for nothing: verify=0, zonemode=none.
+func isOff(o *Option, set jobfile.Setting) bool {
+	switch o.Kind {
+	case Flag, Bool:
+		on, err := flag(set.Value, set.Given)
+		return err == nil && !on
+	case Int, Number, Micro:
+		n, err := number(set.Value, kbDefault)
+		return err == nil && n == 0
+	}
+	return set.Value == "" || set.Value == "0" || set.Value == "none"
+}
+
+// foreignEngine says whether an engine is none that runs here.
+func foreignEngine(name string) bool { _, known := engines[name]; return !known }
+
+// engines maps fio's names to the registry's.
+var engines = map[string]string{
+	"io_uring": "io_uring", "libaio": "libaio", "psync": "psync", "sync": "psync", "vsync": "psync",
+	"pvsync": "psync", "pvsync2": "psync", "posixaio": "libaio", "null": "null",
+}
+
+// Has says whether the job has an option, by its canonical name.
+func (j *Job) Has(name string) bool { _, ok := j.effective[name]; return ok }
+
+// Text is an option's value, or what stands for it.
+func (j *Job) Text(name, otherwise string) string {
+	if set, ok := j.effective[name]; ok {
+		return set.Value
+	}
+	return otherwise
+}
+
+// On is the value of a Bool or Flag.
+func (j *Job) On(name string, otherwise bool) bool {
+	set, ok := j.effective[name]
+	if !ok {
+		return otherwise
+	}
+	on, err := flag(set.Value, set.Given)
+	return err == nil && on
+}
+
+// Number is the value of an Int or Number, which has been checked.
+func (j *Job) Number(name string, otherwise int64) int64 {
+	set, ok := j.effective[name]
+	if !ok {
+		return otherwise
+	}
+	n, err := number(set.Value, j.kbBase)
+	if err != nil {
+		return otherwise
+	}
+	return n
+}
