@@ -93,6 +93,14 @@ func (r *SizeRanges) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
+// Bytes lists the least and the largest size of each direction.
+func (r SizeRanges) Bytes() (list []int64) {
+	for _, one := range r.list() {
+		list = append(list, one.Min, one.Max)
+	}
+	return list
+}
+
 // sizes are the lengths of one direction: those of a split, or steps sizes from low on, step apart.
 type sizes struct {
 	split     Split

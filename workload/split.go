@@ -185,3 +185,13 @@ func (s *Splits) UnmarshalText(text []byte) (err error) {
 	*s, err = ParseSplits(string(text), [3]int64{})
 	return err
 }
+
+// Bytes lists the sizes of all directions.
+func (s Splits) Bytes() (list []int64) {
+	for _, split := range s.list() {
+		for _, p := range split {
+			list = append(list, p.Bytes)
+		}
+	}
+	return list
+}

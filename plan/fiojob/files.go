@@ -1,0 +1,220 @@
+package fiojob
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// extent is the part of a file that a clone works on.
+type extent struct {
+	target int
+	bytes  int64 // of the whole file, as it will be
+	offset int64
+	length int64
+}
+
+// maxFiles is how many files a job may have.
+const maxFiles = 4096
+
+// filesOf finds the files of a clone, and lays out what of them it uses. Names that do not exist become
+// files to create.
+func (t *translator) filesOf(j *Job, clone int) ([]extent, error) {
+	names, err := t.names(j, clone)
+	if err != nil {
+		return nil, err
+	}
+	facts := make([]Facts, len(names))
+	var whole int64
+	for i, name := range names {
+		if facts[i], err = t.env.Look(name); err != nil {
+			return nil, err
+		}
+		if made := t.files[name]; made > facts[i].Bytes && !facts[i].Block {
+			facts[i].Bytes = made
+		}
+		whole += facts[i].Bytes
+	}
+	list := make([]extent, len(names))
+	for i, name := range names {
+		e := &list[i]
+		if err := t.lay(j, e, &facts[i], clone, len(names), whole); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		e.target = t.target(name)
+		if facts[i].Block || e.bytes <= facts[i].Bytes {
+			continue
+		}
+		if facts[i].Exists {
+			// fio would remove it and write a longer one.
+			return nil, fmt.Errorf("%s: is %d bytes long, and the job needs %d: remove it, so that it is made anew, or lower size", name, facts[i].Bytes, e.bytes)
+		}
+		t.create(name, e.bytes)
+	}
+	return list, nil
+}
+
+// names lists the files of a clone: those of filename, or its own by filename_format.
+func (t *translator) names(j *Job, clone int) ([]string, error) {
+	dir := j.Text("directory", "")
+	dirs := splitNames(dir)
+	if len(dirs) > 1 {
+		dir = dirs[clone%len(dirs)] // clones take the folders in turns
+	}
+	if text := j.Text("filename", ""); text != "" {
+		names := splitNames(text)
+		if _, err := t.env.Look(text); err == nil && len(names) > 1 {
+			if f, err := t.env.Look(text); err == nil && f.Exists {
+				names = []string{text} // a name with a colon in it that is there wins
+			}
+		}
+		for i := range names {
+			names[i] = strings.Trim(names[i], `"`)
+			if names[i] == "-" {
+				return nil, errors.New("standard input and output are no targets")
+			}
+			if dir != "" && !filepath.IsAbs(names[i]) {
+				names[i] = filepath.Join(dir, names[i])
+			}
+		}
+		return names, nil
+	}
+	n := max(j.Number("nrfiles", 1), 1)
+	if n > maxFiles {
+		return nil, fmt.Errorf("nrfiles=%d: must be at most %d", n, maxFiles)
+	}
+	format := j.Text("filename_format", "$jobname.$jobnum.$filenum")
+	var names []string
+	for i := range n {
+		name := strings.NewReplacer("$jobname", strings.ReplaceAll(j.Name, "/", "_"), "$clientuid", "", "$jobnum", strconv.Itoa(t.cloneNumber(j, clone)), "$filenum", strconv.FormatInt(i, 10)).Replace(format)
+		names = append(names, filepath.Join(dir, name))
+	}
+	return names, nil
+}
+
+// cloneNumber counts over all jobs of one name, as fio's thread numbers do.
+func (t *translator) cloneNumber(j *Job, clone int) int { return clone }
+
+// splitNames cuts a list at its colons; \: is a colon within a name.
+func splitNames(text string) (list []string) {
+	if text == "" {
+		return nil
+	}
+	var b strings.Builder
+	for i := 0; i < len(text); i++ {
+		switch {
+		case text[i] == '\\' && i+1 < len(text) && text[i+1] == ':':
+			b.WriteByte(':')
+			i++
+		case text[i] == ':':
+			list = append(list, b.String())
+			b.Reset()
+		default:
+			b.WriteByte(text[i])
+		}
+	}
+	return append(list, b.String())
+}
+
+// lay says what part of a file a clone uses, and how large the file must be. size is of all files of the
+// job together; filesize is of each; a percentage is of what is there.
+func (t *translator) lay(j *Job, e *extent, f *Facts, clone, files int, whole int64) error {
+	size, given, err := j.share("size", f.Bytes)
+	if err != nil {
+		return err
+	}
+	if given && !strings.HasSuffix(j.Text("size", ""), "%") {
+		size /= int64(files)
+	}
+	e.bytes = f.Bytes
+	if text, ok := j.effective["filesize"]; ok && !f.Block {
+		low, _, _ := cutRange(text.Value)
+		n, err := number(low, j.kbBase)
+		if err != nil {
+			return err
+		}
+		e.bytes = max(e.bytes, n)
+		if !given {
+			size, given = n, true
+		}
+	}
+	offset, _, err := j.share("offset", max(e.bytes, size))
+	if err != nil {
+		return err
+	}
+	step, _, err := j.share("offset_increment", max(e.bytes, size))
+	if err != nil {
+		return err
+	}
+	align := j.blockSizes().min
+	if n := j.Number("offset_align", 0); n > 0 {
+		align = n
+	}
+	if strings.HasSuffix(j.Text("offset", ""), "%") || strings.HasSuffix(j.Text("offset_increment", ""), "%") {
+		offset -= offset % max(align, 1)
+		step -= step % max(align, 1)
+	}
+	e.offset = offset + int64(clone)*step
+	switch {
+	case !given && f.Bytes == 0:
+		return errors.New("size is not given, and the file is not there")
+	case !given:
+		e.length = f.Bytes - e.offset
+	case f.Block:
+		e.length = min(size, f.Bytes-e.offset)
+	default:
+		e.length = size
+		e.bytes = max(e.bytes, e.offset+size)
+	}
+	if e.length <= 0 {
+		return fmt.Errorf("offset %d lies beyond its end at %d", e.offset, f.Bytes)
+	}
+	return nil
+}
+
+// share is a size or a percentage of a whole; it is false where the option is not given.
+func (j *Job) share(option string, whole int64) (int64, bool, error) {
+	set, ok := j.effective[option]
+	if !ok {
+		return 0, false, nil
+	}
+	text := strings.TrimSpace(set.Value)
+	if percent, ok := strings.CutSuffix(text, "%"); ok {
+		p, err := float(strings.TrimSuffix(percent, "%"))
+		if err != nil {
+			return 0, false, err
+		}
+		if p > 100 {
+			p = 100
+		}
+		return int64(float64(whole) / 100 * p), true, nil
+	}
+	if strings.HasSuffix(text, "z") {
+		return 0, false, fmt.Errorf("%s=%s: zoned devices are not to be had", option, text)
+	}
+	n, err := number(text, j.kbBase)
+	return n, true, err
+}
+
+func (t *translator) target(name string) int {
+	if i, ok := t.targets[name]; ok {
+		return i
+	}
+	i := len(t.work.Plan.Targets)
+	t.targets[name] = i
+	t.work.Plan.Targets = append(t.work.Plan.Targets, targetOf(name))
+	return i
+}
+
+func (t *translator) create(name string, bytes int64) {
+	t.files[name] = max(t.files[name], bytes)
+	for i := range t.work.Create {
+		if t.work.Create[i].Path == name {
+			t.work.Create[i].Bytes = t.files[name]
+			return
+		}
+	}
+	t.work.Create = append(t.work.Create, File{name, bytes})
+}

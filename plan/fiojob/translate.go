@@ -1,0 +1,217 @@
+package fiojob
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"blkstorm/plan"
+)
+
+// Facts are what a translation must know of a file that jobs name.
+type Facts struct {
+	Exists bool
+	Block  bool // a block device
+	Bytes  int64
+}
+
+// Env is what a translation needs from outside.
+type Env struct {
+	// Look tells of the file at a path; an error means that it can be no target.
+	Look func(path string) (Facts, error)
+	Seed uint64 // of a run that repeats nothing
+}
+
+// Work is what jobs come to.
+type Work struct {
+	Plan *plan.Plan
+	// Clones are the jobs as fio counts them, in its order: each with its place in the plan.
+	Clones []Clone
+	// Create are files that do not exist, or are too short, with the size that they need.
+	Create []File
+	// Unlink are files to remove when all is over.
+	Unlink []string
+}
+
+// File is a file that must have a size.
+type File struct {
+	Path  string
+	Bytes int64
+}
+
+// Clone is one of the threads that a job asks for.
+type Clone struct {
+	Job    *Job
+	Number int // within the job, from 0
+	Group  int // of group_reporting, from 0
+	Point  int // index into the points of the plan's only phase
+	Stream int // in that point; several clones may be threads of one
+}
+
+// translator makes a plan of a set of jobs.
+type translator struct {
+	env     Env
+	work    *Work
+	set     *Set
+	targets map[string]int
+	files   map[string]int64
+}
+
+// Translate makes the plan of a set without errors. What this program does not do is added to its
+// Refusals; with any, the plan must not be run.
+func (s *Set) Translate(env Env) *Work {
+	t := &translator{env: env, set: s, targets: map[string]int{}, files: map[string]int64{}, work: &Work{Plan: &plan.Plan{
+		Schema: plan.Schema, Engine: "psync", CompleteMin: 1, Pin: "auto", Seed: env.Seed, Destroy: true,
+	}}}
+	if len(s.Jobs) == 0 {
+		s.Refusals = append(s.Refusals, &Problem{Text: "no job is defined"})
+		return t.work
+	}
+	t.common()
+	group := -1
+	var point *plan.Point
+	phase := plan.Phase{Kind: plan.Measure}
+	for i, j := range s.Jobs {
+		apart := i == 0 || j.On("stonewall", false)
+		if apart {
+			phase.Points = append(phase.Points, plan.Point{Interval: plan.Duration(time.Second)})
+			point = &phase.Points[len(phase.Points)-1]
+		}
+		if apart || j.On("new_group", false) || !j.On("group_reporting", false) {
+			group++
+		}
+		t.job(j, point, len(phase.Points)-1, &group)
+	}
+	for i := range phase.Points {
+		t.finish(&phase.Points[i])
+	}
+	t.work.Plan.Phases = []plan.Phase{phase}
+	return t.work
+}
+
+// refuse notes that a job cannot be run because of an option.
+func (t *translator) refuse(j *Job, option, format string, args ...any) {
+	t.problem(&t.set.Refusals, j, option, format, args...)
+}
+
+func (t *translator) note(j *Job, option, format string, args ...any) {
+	t.problem(&t.set.Notes, j, option, format, args...)
+}
+
+func (t *translator) problem(to *[]*Problem, j *Job, option, format string, args ...any) {
+	p := &Problem{Job: j.Name, Pos: j.Pos, Option: option, Text: fmt.Sprintf(format, args...)}
+	if set, ok := j.effective[option]; ok {
+		p.Pos, p.Value = set.Pos, set.Value
+	}
+	*to = append(*to, p)
+}
+
+// common settles what all jobs of a run must have alike: engine, direct, polling, completions waited for.
+func (t *translator) common() {
+	p, first := t.work.Plan, t.set.Jobs[0]
+	engine, known := engines[first.Text("ioengine", "psync")]
+	if !known {
+		t.refuse(first, "ioengine", "is not to be had; known are io_uring, libaio, psync, sync, vsync, pvsync, pvsync2, posixaio and null")
+		engine = "null"
+	}
+	p.Engine, p.Direct = engine, first.direct()
+	p.SQThreadPoll, p.HiPri = first.On("sqthread_poll", false), first.On("hipri", false) && engine == "io_uring"
+	p.CompleteMin = int(max(first.Number("iodepth_batch_complete_min", 1), 1))
+	p.ContinueOnError = continues(first)
+	for _, j := range t.set.Jobs[1:] {
+		for _, c := range []struct {
+			option string
+			alike  bool
+		}{
+			{"ioengine", engines[j.Text("ioengine", "psync")] == engine},
+			{"direct", j.direct() == p.Direct},
+			{"sqthread_poll", j.On("sqthread_poll", false) == p.SQThreadPoll},
+			{"hipri", (j.On("hipri", false) && engine == "io_uring") == p.HiPri},
+			{"iodepth_batch_complete_min", int(max(j.Number("iodepth_batch_complete_min", 1), 1)) == p.CompleteMin},
+			{"continue_on_error", continues(j) == p.ContinueOnError},
+		} {
+			if !c.alike {
+				t.refuse(j, c.option, "differs from that of job %s: all jobs of a run share it; run them one by one", first.Name)
+			}
+		}
+	}
+	t.pin()
+}
+
+// direct says whether the job bypasses the page cache: direct=1, or buffered=0, whichever comes last.
+func (j *Job) direct() bool {
+	if j.Has("buffered") && !j.Has("direct") {
+		return !j.On("buffered", true)
+	}
+	return j.On("direct", false)
+}
+
+func continues(j *Job) bool {
+	return !slices.Contains([]string{"none", "0"}, j.Text("continue_on_error", "none"))
+}
+
+func (t *translator) pin() {
+	for _, j := range t.set.Jobs {
+		if cpus := j.Text("cpus_allowed", ""); cpus != "" {
+			t.work.Plan.Pin = strings.ReplaceAll(cpus, ":", ",")
+			return
+		}
+	}
+}
+
+// job adds the clones of a job to a point.
+func (t *translator) job(j *Job, point *plan.Point, index int, group *int) {
+	clones := max(j.Number("numjobs", 1), 1)
+	if clones > plan.MaxThreads {
+		t.refuse(j, "numjobs", "must be at most %d", plan.MaxThreads)
+		return
+	}
+	ramp := plan.Duration(j.time("ramp_time", time.Second))
+	if len(point.Streams) > 0 && ramp != point.Ramp {
+		t.refuse(j, "ramp_time", "is %v, and %v in the job before: jobs that run together have one ramp", ramp.D(), point.Ramp.D())
+	}
+	point.Ramp = ramp
+	grouped := j.On("group_reporting", false)
+	for n := range clones {
+		if n > 0 && !grouped {
+			*group++
+		}
+		files, err := t.filesOf(j, int(n))
+		if err != nil {
+			t.refuse(j, "filename", "%v", err)
+			return
+		}
+		s, ok := t.stream(j, int(n), files)
+		if !ok {
+			return
+		}
+		t.work.Clones = append(t.work.Clones, Clone{Job: j, Number: int(n), Group: *group, Point: index, Stream: len(point.Streams)})
+		point.Streams = append(point.Streams, *s)
+	}
+}
+
+// finish names a point, and gives it the end that its streams have.
+func (t *translator) finish(p *plan.Point) {
+	var names []string
+	for i := range p.Streams {
+		if name, _, _ := strings.Cut(p.Streams[i].Label, "#"); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	p.Label = strings.Join(names, "+")
+}
+
+// time is the value of a time, or 0.
+func (j *Job) time(option string, unit time.Duration) time.Duration {
+	set, ok := j.effective[option]
+	if !ok {
+		return 0
+	}
+	low, _, _ := cutRange(set.Value)
+	d, err := duration(low, unit)
+	if err != nil {
+		return 0
+	}
+	return d
+}
