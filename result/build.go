@@ -30,6 +30,7 @@ type Builder struct {
 	ramp        []*Interval
 	index       int
 	scratch     runner.Stat
+	following   []following
 }
 
 // NewBuilder begins a point of doc. Rows are kept for the document only if keepRows is set: a run of
@@ -75,6 +76,7 @@ func (b *Builder) Row(row *runner.Row) *Interval {
 			it.Read, it.Write, it.Trim = b.intervalStats(row.Cells, i)
 		}
 	}
+	b.follow(row)
 	if !row.Ramp {
 		b.peak = max(b.peak, row.InFlight)
 	}
@@ -223,6 +225,10 @@ func (b *Builder) stats(p *Point, res *runner.Result) error {
 		one := merged(res.Cells, ofStream)
 		stream := &Stream{Label: s.Label, Workload: s.Workload.RW, Threads: s.Threads, IODepth: s.IODepth, Targets: s.Targets, Pacing: s.Pacing, Share: s.Share, Together: s.Together}
 		stream.StartS, stream.EndS = life(res.Threads, i)
+		stream.Usage = usage(res.Threads, i)
+		if b.following != nil {
+			stream.Series = b.following[i].series
+		}
 		stream.Total, stream.Read, stream.Write, stream.Trim, stream.Sync = m.five(&one)
 		b.openLoop(&m, res, ofStream, &one, stream.Total, stream.Read, stream.Write, stream.Trim)
 		p.Streams = append(p.Streams, stream)
@@ -236,6 +242,16 @@ func (b *Builder) stats(p *Point, res *runner.Result) error {
 		p.Targets = append(p.Targets, target)
 	}
 	return m.err
+}
+
+// usage is what the threads of a stream used.
+func usage(threads []runner.Thread, stream int) (sum runner.Usage) {
+	for i := range threads {
+		if threads[i].Stream == stream {
+			sum.Add(threads[i].Usage)
+		}
+	}
+	return sum
 }
 
 // life is when the threads of a stream began and ended, in seconds since the window's start.

@@ -11,7 +11,9 @@ import (
 	"blkstorm/device"
 	"blkstorm/host"
 	"blkstorm/ioengine/registry"
+	"blkstorm/op"
 	"blkstorm/plan"
+	"blkstorm/runner"
 	"blkstorm/steady"
 	"blkstorm/sweep"
 	"blkstorm/threshold"
@@ -194,11 +196,14 @@ type Stream struct {
 	// one ended, since the window's start. Rates are over the whole window all the same.
 	StartS float64 `json:"start_s"`
 	EndS   float64 `json:"end_s"`
-	Total  *Stat   `json:"total"`
-	Read   *Stat   `json:"read"`
-	Write  *Stat   `json:"write"`
-	Trim   *Stat   `json:"trim"`
-	Sync   *Stat   `json:"sync"`
+	// Usage is what its threads used, and Series how its directions went; for other forms of the document.
+	Usage  runner.Usage     `json:"-"`
+	Series [op.Count]Series `json:"-"`
+	Total  *Stat            `json:"total"`
+	Read   *Stat            `json:"read"`
+	Write  *Stat            `json:"write"`
+	Trim   *Stat            `json:"trim"`
+	Sync   *Stat            `json:"sync"`
 }
 
 // Target is one target's part of a point, over all streams.

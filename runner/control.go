@@ -299,8 +299,9 @@ func (c *control) close() {
 		res.Threads = append(res.Threads, Thread{
 			Stream: th.stream, Target: th.target, CPU: th.cpu, Engine: th.engine.Info(),
 			Peak: th.peak, Issued: th.issued, Drained: th.drained,
-			From: time.Duration(min(max(th.begins, r.schedule.window), end) - r.schedule.window),
-			To:   time.Duration(max(min(th.ended, end), r.schedule.window) - r.schedule.window),
+			Usage: th.health.used,
+			From:  time.Duration(min(max(th.begins, r.schedule.window), end) - r.schedule.window),
+			To:    time.Duration(max(min(th.ended, end), r.schedule.window) - r.schedule.window),
 		})
 		res.Errors = append(res.Errors, th.errs...)
 		res.Faults += th.late

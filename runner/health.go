@@ -14,10 +14,10 @@ const descheduledGap = int64(20 * time.Millisecond)
 
 // health is what a thread notices about itself: signs that its figures are not the device's.
 type health struct {
-	descheduled    uint64 // gaps over descheduledGap
-	longest        int64  // the longest of them, in ns
-	turns, emptied uint64 // calls of the engine that submitted several I/Os; of these, with none left in flight after
-	cpu            time.Duration
+	descheduled    uint64  // gaps over descheduledGap
+	longest        int64   // the longest of them, in ns
+	turns, emptied uint64  // calls of the engine that submitted several I/Os; of these, with none left in flight after
+	used           Usage   // before the first turn, and then from there to the last
 	busy           float64 // share of the loop's time that the thread was on a CPU
 }
 
@@ -40,21 +40,29 @@ func (h *health) turn(taken, inflight int) {
 	}
 }
 
-func (h *health) begin() { h.cpu = threadCPU() }
+func (h *health) begin() { h.used = threadUsage() }
 
 func (h *health) end(wall int64) {
+	now := threadUsage()
+	h.used = Usage{
+		User: now.User - h.used.User, System: now.System - h.used.System, Switches: now.Switches - h.used.Switches,
+		MajorFaults: now.MajorFaults - h.used.MajorFaults, MinorFaults: now.MinorFaults - h.used.MinorFaults,
+	}
 	if wall > 0 {
-		h.busy = min(float64(threadCPU()-h.cpu)/float64(wall), 1)
+		h.busy = min(float64(h.used.User+h.used.System)/float64(wall), 1)
 	}
 }
 
-// threadCPU is the CPU time of the calling OS thread.
-func threadCPU() time.Duration {
+// threadUsage is what the calling OS thread has used so far.
+func threadUsage() Usage {
 	var u unix.Rusage
 	if unix.Getrusage(unix.RUSAGE_THREAD, &u) != nil {
-		return 0 // cannot happen: it fails only for bad arguments
+		return Usage{} // cannot happen: it fails only for bad arguments
 	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+	return Usage{
+		User: time.Duration(u.Utime.Nano()), System: time.Duration(u.Stime.Nano()), Switches: u.Nvcsw + u.Nivcsw,
+		MajorFaults: u.Majflt, MinorFaults: u.Minflt,
+	}
 }
 
 // Health is what a point noticed about itself, over all its threads.

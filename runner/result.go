@@ -133,6 +133,24 @@ type Thread struct {
 	Drained        uint64           // of these, completed after the window closed
 	// From and To are when the thread began to be measured and when it ended, since the window's start.
 	From, To time.Duration
+	Usage    Usage // from its first turn to its last
+}
+
+// Usage is what a thread took of the machine.
+type Usage struct {
+	User, System time.Duration
+	Switches     int64 // times that it gave its CPU away, or lost it
+	MajorFaults  int64
+	MinorFaults  int64
+}
+
+// Add adds what another used.
+func (u *Usage) Add(o Usage) {
+	u.User += o.User
+	u.System += o.System
+	u.Switches += o.Switches
+	u.MajorFaults += o.MajorFaults
+	u.MinorFaults += o.MinorFaults
 }
 
 // Result is what a point gave. What was issued is the sum of the ramp's I/Os, the window's I/Os,

@@ -245,3 +245,17 @@ func (j *Job) Number(name string, otherwise int64) int64 {
 	}
 	return n
 }
+
+// Floats is the value of a list of numbers, which has been checked.
+func (j *Job) Floats(name string) (list []float64) {
+	set, ok := j.effective[name]
+	if !ok {
+		return nil
+	}
+	for _, part := range strings.Split(set.Value, ":") {
+		if v, err := float(strings.TrimSpace(part)); err == nil {
+			list = append(list, v)
+		}
+	}
+	return list
+}

@@ -1,0 +1,157 @@
+// Package fioout writes results in fio's forms, for the programs that read those: JSON, json+, the normal
+// text and terse lines.
+//
+// The command fio calls it with a document and the jobs that its plan was made of. Its keys, their order,
+// units and types are those of fio 3.42, found by looking at what that prints; what consumers read of it is
+// listed in their own sources. It measures nothing, and runs nothing.
+package fioout
+
+import (
+	"time"
+
+	"blkstorm/histogram"
+	"blkstorm/host"
+	"blkstorm/op"
+	"blkstorm/plan/fiojob"
+	"blkstorm/result"
+	"blkstorm/runner"
+)
+
+// Input is what there is to write.
+type Input struct {
+	Doc      *result.Doc
+	Work     *fiojob.Work
+	Set      *fiojob.Set
+	Defaults bool // the command line has options before any job
+	Plus     bool // json+: with all buckets
+	Now      time.Time
+	// Disks is the growth of the kernel's counters of each target over all points, and DiskTime how long that
+	// took; see Gather.
+	Disks    []host.DiskStats
+	DiskTime time.Duration
+	// ETA is the time left in seconds; Unknown as long as nobody knows it.
+	ETA int64
+}
+
+// Gather takes in a row of the running point.
+func (in *Input) Gather(row *result.Interval) {
+	if in.Disks == nil {
+		in.Disks = make([]host.DiskStats, len(row.DiskStats))
+	}
+	in.DiskTime += seconds(row.LengthS)
+	for i, d := range row.DiskStats {
+		if d == nil || i >= len(in.Disks) {
+			continue
+		}
+		u := &in.Disks[i]
+		u.ReadIOs += d.ReadIOs
+		u.ReadMerges += d.ReadMerges
+		u.ReadBytes += d.ReadBytes
+		u.ReadTimeMS += d.ReadTimeMS
+		u.WriteIOs += d.WriteIOs
+		u.WriteMerges += d.WriteMerges
+		u.WriteBytes += d.WriteBytes
+		u.WriteTimeMS += d.WriteTimeMS
+		u.IOTicksMS += d.IOTicksMS
+		u.TimeInQueueMS += d.TimeInQueueMS
+	}
+}
+
+// Unknown is fio's ETA of a run that nobody knows the end of.
+const Unknown = 1<<31 - 1
+
+// report is one entry of a document: a clone, or a group of them.
+type report struct {
+	job     *fiojob.Job
+	name    string
+	group   int
+	clones  int
+	started time.Time
+	elapsed time.Duration // from the program's start to the end of the job
+	runtime time.Duration // the longest of its clones
+	summed  time.Duration // of all clones
+	depth   int
+	errno   int
+	ops     [op.Count]direction
+	usage   runner.Usage
+}
+
+// direction is what a report says of reads, writes, trims or syncs.
+type direction struct {
+	ios, bytes, short, dropped uint64
+	runtime                    time.Duration
+	latency                    histogram.Histogram
+	series                     []result.Series
+}
+
+// reports puts together what belongs together: with group_reporting, all clones of a group.
+func reports(in *Input) (list []*report, err error) {
+	groups := map[int]*report{}
+	seen := map[[2]int]bool{}
+	for i := range in.Work.Clones {
+		c := &in.Work.Clones[i]
+		if c.Point >= len(in.Doc.Points) {
+			continue // it did not come to it
+		}
+		r := groups[c.Group]
+		if r == nil {
+			r = &report{job: c.Job, name: c.Job.Name, group: c.Group, depth: int(c.Job.Number("iodepth", 1))}
+			groups[c.Group] = r
+			list = append(list, r)
+		}
+		r.clones++
+		if place := [2]int{c.Point, c.Stream}; !seen[place] {
+			seen[place] = true
+			if err := r.add(in.Doc, in.Doc.Points[c.Point], c.Stream); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return list, nil
+}
+
+// add takes in a stream.
+func (r *report) add(d *result.Doc, p *result.Point, index int) error {
+	if index >= len(p.Streams) {
+		return nil // a point that was skipped has none
+	}
+	s := p.Streams[index]
+	start := p.Started.Add(seconds(s.StartS))
+	if r.started.IsZero() || start.Before(r.started) {
+		r.started = start
+	}
+	run := seconds(s.EndS - s.StartS)
+	r.runtime = max(r.runtime, run)
+	r.summed += run
+	r.elapsed = max(r.elapsed, p.Started.Add(seconds(s.EndS)).Sub(d.Started))
+	r.usage.Add(s.Usage)
+	for _, e := range p.Errors {
+		if r.errno == 0 && e.Errno > 0 {
+			r.errno = e.Errno
+		}
+	}
+	for o, stat := range map[op.Op]*result.Stat{op.Read: s.Read, op.Write: s.Write, op.Trim: s.Trim, op.Sync: s.Sync} {
+		dir := &r.ops[o]
+		dir.ios += stat.IOs
+		dir.bytes += stat.Bytes
+		dir.short += stat.Short
+		dir.dropped += stat.Zero
+		if stat.IOs == 0 {
+			continue
+		}
+		dir.runtime = max(dir.runtime, run)
+		dir.series = append(dir.series, s.Series[o])
+		h, err := histogram.Decode(stat.Latency.HDR)
+		if err != nil {
+			return err
+		}
+		l := stat.Latency
+		if err := h.Restore(l.Min, l.Max, float64(l.Mean), float64(l.StdDev)); err != nil {
+			return err
+		}
+		dir.latency.Merge(h)
+	}
+	return nil
+}
+
+func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
