@@ -101,6 +101,21 @@ func (r SizeRanges) Bytes() (list []int64) {
 	return list
 }
 
+// BlockSizes are the least and the largest size of reads, of writes and of trims.
+func (s *Spec) BlockSizes() (list [3]SizeRange) {
+	for i, o := range []op.Op{op.Read, op.Write, op.Trim} {
+		z := s.sizes(o)
+		list[i] = SizeRange{z.low, z.low + z.step*int64(max(z.steps, 1)-1)}
+		for _, p := range z.split {
+			if list[i].Min == 0 || p.Bytes < list[i].Min {
+				list[i].Min = p.Bytes
+			}
+			list[i].Max = max(list[i].Max, p.Bytes)
+		}
+	}
+	return list
+}
+
 // sizes are the lengths of one direction: those of a split, or steps sizes from low on, step apart.
 type sizes struct {
 	split     Split

@@ -30,7 +30,7 @@ func (a *app) runFio(ctx context.Context, c *fiojob.Command, set *fiojob.Set, wo
 	if err := a.allowSignatures(p, c.DestroySignature); err != nil {
 		return err
 	}
-	in := &fioout.Input{Work: work, Set: set, ETA: 0}
+	in := &fioout.Input{Work: work, Set: set, PID: os.Getpid(), TerseVersion: c.TerseVersion}
 	opts := execute.Options{Version: version, Dir: c.Dir, Roots: a.roots}
 	opts.Row = func(_ *plan.Point, row *result.Interval) error {
 		in.Gather(row)

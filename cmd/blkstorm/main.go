@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
@@ -38,7 +39,11 @@ type app struct {
 
 func main() {
 	a := &app{stdout: os.Stdout, stderr: os.Stderr, roots: execute.SystemRoots(), signals: catchSignals()}
-	os.Exit(a.run(context.Background(), os.Args[1:]))
+	args := os.Args[1:]
+	if filepath.Base(os.Args[0]) == "fio" { // a link of that name in the way of scripts
+		args = append([]string{"fio"}, args...)
+	}
+	os.Exit(a.run(context.Background(), args))
 }
 
 // run carries out one command line and returns the exit status.

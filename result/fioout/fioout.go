@@ -15,6 +15,7 @@ import (
 	"blkstorm/plan/fiojob"
 	"blkstorm/result"
 	"blkstorm/runner"
+	"blkstorm/workload"
 )
 
 // Input is what there is to write.
@@ -25,6 +26,9 @@ type Input struct {
 	Defaults bool // the command line has options before any job
 	Plus     bool // json+: with all buckets
 	Now      time.Time
+	PID      int
+	// TerseVersion is that of the terse form, 2 to 5.
+	TerseVersion int
 	// Disks is the growth of the kernel's counters of each target over all points, and DiskTime how long that
 	// took; see Gather.
 	Disks    []host.DiskStats
@@ -62,18 +66,19 @@ const Unknown = 1<<31 - 1
 
 // report is one entry of a document: a clone, or a group of them.
 type report struct {
-	job     *fiojob.Job
-	name    string
-	group   int
-	clones  int
-	started time.Time
-	elapsed time.Duration // from the program's start to the end of the job
-	runtime time.Duration // the longest of its clones
-	summed  time.Duration // of all clones
-	depth   int
-	errno   int
-	ops     [op.Count]direction
-	usage   runner.Usage
+	job      *fiojob.Job
+	name     string
+	group    int
+	clones   int
+	started  time.Time
+	elapsed  time.Duration // from the program's start to the end of the job
+	runtime  time.Duration // the longest of its clones
+	summed   time.Duration // of all clones
+	depth    int
+	errno    int
+	workload workload.Spec
+	ops      [op.Count]direction
+	usage    runner.Usage
 }
 
 // direction is what a report says of reads, writes, trims or syncs.
@@ -97,6 +102,7 @@ func reports(in *Input) (list []*report, err error) {
 		if r == nil {
 			r = &report{job: c.Job, name: c.Job.Name, group: c.Group, depth: int(c.Job.Number("iodepth", 1))}
 			groups[c.Group] = r
+			r.workload = in.Work.Plan.Phases[0].Points[c.Point].Streams[c.Stream].Workload
 			list = append(list, r)
 		}
 		r.clones++

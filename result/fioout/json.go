@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"blkstorm/host"
 	"blkstorm/op"
 	"blkstorm/plan/fiojob"
 	"blkstorm/plan/fiojob/jobfile"
@@ -69,9 +70,8 @@ func (r *report) json(in *Input) object {
 	o.add("eta", in.ETA)
 	o.add("elapsed", int64(math.Ceil(r.elapsed.Seconds())))
 	o.add("job options", options(r.job.Own))
-	names := [...]string{op.Read: "read", op.Write: "write", op.Trim: "trim"}
-	for _, d := range []op.Op{op.Read, op.Write, op.Trim} {
-		o.add(names[d], r.direction(in, d))
+	for _, one := range directions {
+		o.add(one.name, r.direction(in, one.op))
 	}
 	sync := &r.ops[op.Sync]
 	o.add("sync", object{{"total_ios", sync.ios}, {"lat_ns", latency(sync, nil, in.Plus)}})
@@ -82,8 +82,12 @@ func (r *report) json(in *Input) object {
 	o.add("ctx", r.usage.Switches)
 	o.add("majf", r.usage.MajorFaults)
 	o.add("minf", r.usage.MinorFaults)
-	r.depths(&o)
-	r.buckets(&o)
+	o.add("iodepth_level", r.depthLevels())
+	o.add("iodepth_submit", r.batches())
+	o.add("iodepth_complete", r.batches())
+	for _, g := range r.bucketGroups() {
+		o.add(g.key, g.shares)
+	}
 	o.add("latency_depth", r.depth)
 	o.add("latency_target", int64(0))
 	o.add("latency_target_ns", int64(0))
@@ -98,10 +102,7 @@ func (r *report) direction(in *Input, which op.Op) object {
 	o := object{}
 	o.add("io_bytes", d.bytes)
 	o.add("io_kbytes", d.bytes/1024)
-	var rate, iops float64
-	if d.runtime > 0 {
-		rate, iops = float64(d.bytes)/d.runtime.Seconds(), float64(d.ios)/d.runtime.Seconds()
-	}
+	rate, iops := d.rates()
 	o.add("bw_bytes", int64(rate))
 	o.add("bw", int64(rate/1024))
 	o.add("iops", iops)
@@ -128,35 +129,56 @@ func (r *report) direction(in *Input, which op.Op) object {
 	return o
 }
 
-// samples adds the spread of rates from interval to interval. Of a group, the rates of clones are added up,
-// as they run side by side.
-func (d *direction) samples(o *object) {
-	var bw, iops result.Spread
-	var bwDev, iopsDev float64
-	for i := range d.series {
-		s := &d.series[i]
-		bw.Samples += s.BytesPerS.Samples
-		bw.Min, bw.Max, bw.Mean = bw.Min+s.BytesPerS.Min, bw.Max+s.BytesPerS.Max, bw.Mean+s.BytesPerS.Mean
-		iops.Samples += s.IOPS.Samples
-		iops.Min, iops.Max, iops.Mean = iops.Min+s.IOPS.Min, iops.Max+s.IOPS.Max, iops.Mean+s.IOPS.Mean
-		bwDev += square(s.BytesPerS.StdDev()) // of sums of what is independent
-		iopsDev += square(s.IOPS.StdDev())
+// rates are bytes and I/Os per second.
+func (d *direction) rates() (bytes, ios float64) {
+	if d.runtime <= 0 {
+		return 0, 0
 	}
+	return float64(d.bytes) / d.runtime.Seconds(), float64(d.ios) / d.runtime.Seconds()
+}
+
+// spread is of rates from interval to interval.
+type spread struct {
+	samples             int
+	min, max, mean, dev float64
+}
+
+// spreads are those of bandwidth and of IOPS. Of a group, the rates of clones are added up, as they run side
+// by side.
+func (d *direction) spreads() (bw, iops spread) {
+	for i := range d.series {
+		bw.add(&d.series[i].BytesPerS)
+		iops.add(&d.series[i].IOPS)
+	}
+	bw.dev, iops.dev = math.Sqrt(bw.dev), math.Sqrt(iops.dev)
+	return bw, iops
+}
+
+// add adds a clone's; dev is a variance meanwhile.
+func (s *spread) add(o *result.Spread) {
+	s.samples += o.Samples
+	s.min, s.max, s.mean = s.min+o.Min, s.max+o.Max, s.mean+o.Mean
+	s.dev += square(o.StdDev())
+}
+
+// samples adds the spreads.
+func (d *direction) samples(o *object) {
+	bw, iops := d.spreads()
 	agg := 0.0
-	if bw.Samples > 0 {
+	if bw.samples > 0 {
 		agg = 100
 	}
-	o.add("bw_min", int64(bw.Min/1024))
-	o.add("bw_max", int64(bw.Max/1024))
+	o.add("bw_min", int64(bw.min/1024))
+	o.add("bw_max", int64(bw.max/1024))
 	o.add("bw_agg", agg)
-	o.add("bw_mean", bw.Mean/1024)
-	o.add("bw_dev", math.Sqrt(bwDev)/1024)
-	o.add("bw_samples", bw.Samples)
-	o.add("iops_min", int64(iops.Min))
-	o.add("iops_max", int64(iops.Max))
-	o.add("iops_mean", iops.Mean)
-	o.add("iops_stddev", math.Sqrt(iopsDev))
-	o.add("iops_samples", iops.Samples)
+	o.add("bw_mean", bw.mean/1024)
+	o.add("bw_dev", bw.dev/1024)
+	o.add("bw_samples", bw.samples)
+	o.add("iops_min", int64(iops.min))
+	o.add("iops_max", int64(iops.max))
+	o.add("iops_mean", iops.mean)
+	o.add("iops_stddev", iops.dev)
+	o.add("iops_samples", iops.samples)
 }
 
 func square(v float64) float64 { return v * v }
@@ -201,75 +223,72 @@ func percentiles(j *fiojob.Job) []float64 {
 	return defaultPercentiles
 }
 
-// depths adds the distributions over queue depths. The depth is kept exactly, so that all I/Os have it; and
-// slots are filled in one call.
-func (r *report) depths(o *object) {
-	var any bool
-	for i := range r.ops {
-		any = any || r.ops[i].ios > 0
-	}
+// depthLevels is the distribution over queue depths. The depth is kept exactly, so that all I/Os have it.
+func (r *report) depthLevels() object {
 	level := object{}
+	found := !r.any()
 	for _, step := range []struct {
 		key string
 		max int
 	}{{"1", 1}, {"2", 3}, {"4", 7}, {"8", 15}, {"16", 31}, {"32", 63}, {">=64", math.MaxInt}} {
 		v := 0.0
-		if any && r.depth <= step.max && !has(level) {
-			v = 100
+		if !found && r.depth <= step.max {
+			found, v = true, 100
 		}
 		level.add(step.key, v)
 	}
-	o.add("iodepth_level", level)
-	for _, key := range []string{"iodepth_submit", "iodepth_complete"} {
-		dist := object{}
-		for _, step := range []string{"0", "4", "8", "16", "32", "64", ">=64"} {
-			v := 0.0
-			if any && step == "4" {
-				v = 100
-			}
-			dist.add(step, v)
-		}
-		o.add(key, dist)
-	}
+	return level
 }
 
-func has(o object) bool {
-	for _, m := range o {
-		if m.value.(float64) > 0 {
+// batches is the distribution over I/Os per call, which is not counted: slots are filled as they become free.
+func (r *report) batches() object {
+	dist := object{}
+	for _, key := range []string{"0", "4", "8", "16", "32", "64", ">=64"} {
+		v := 0.0
+		if r.any() && key == "4" {
+			v = 100
+		}
+		dist.add(key, v)
+	}
+	return dist
+}
+
+func (r *report) any() bool {
+	for i := range r.ops {
+		if r.ops[i].ios > 0 {
 			return true
 		}
 	}
 	return false
 }
 
-// buckets adds the shares of I/Os by latency, over all directions.
-func (r *report) buckets(o *object) {
-	groups := []struct {
-		key   string
-		unit  int64
-		steps []int64
-		over  bool
-	}{
-		{"latency_ns", 1, []int64{2, 4, 10, 20, 50, 100, 250, 500, 750, 1000}, false},
-		{"latency_us", 1000, []int64{2, 4, 10, 20, 50, 100, 250, 500, 750, 1000}, false},
-		{"latency_ms", 1000000, []int64{2, 4, 10, 20, 50, 100, 250, 500, 750, 1000, 2000}, true},
-	}
+// bucketGroup is the shares of I/Os by latency in one unit.
+type bucketGroup struct {
+	key, unit string
+	shares    object
+}
+
+// bucketGroups are over all directions.
+func (r *report) bucketGroups() []bucketGroup {
+	steps := []int64{2, 4, 10, 20, 50, 100, 250, 500, 750, 1000}
+	list := []bucketGroup{{"latency_ns", "n", nil}, {"latency_us", "u", nil}, {"latency_ms", "m", nil}}
 	var total uint64
-	for _, d := range []op.Op{op.Read, op.Write, op.Trim} {
-		total += r.ops[d].ios
+	for _, one := range directions {
+		total += r.ops[one.op].ios
 	}
-	last := int64(-1)
-	for _, g := range groups {
-		out := object{}
-		for _, step := range g.steps {
-			out.add(strconv.FormatInt(step, 10), r.share(last, step*g.unit, total))
-			last = step * g.unit
+	last, unit := int64(-1), int64(1)
+	for i := range list {
+		if i == len(list)-1 {
+			steps = append(steps, 2000)
 		}
-		if g.over {
-			out.add(">=2000", r.share(last, math.MaxInt64, total))
+		for _, step := range steps {
+			list[i].shares.add(strconv.FormatInt(step, 10), r.share(last, step*unit, total))
+			last = step * unit
 		}
-		o.add(g.key, out)
+		unit *= 1000
 	}
+	list[2].shares.add(">=2000", r.share(last, math.MaxInt64, total))
+	return list
 }
 
 // share is how many I/Os in 100 took over low and up to high, in ns.
@@ -278,8 +297,8 @@ func (r *report) share(low, high int64, total uint64) float64 {
 		return 0
 	}
 	var n uint64
-	for _, d := range []op.Op{op.Read, op.Write, op.Trim} {
-		for b := range r.ops[d].latency.Buckets() {
+	for _, one := range directions {
+		for b := range r.ops[one.op].latency.Buckets() {
 			if b.High > low && b.High <= high {
 				n += b.Count
 			}
@@ -288,27 +307,35 @@ func (r *report) share(low, high int64, total uint64) float64 {
 	return 100 * float64(n) / float64(total)
 }
 
-// diskUtil is the growth of the kernel's counters over all points; nil where there are none, or the jobs do
-// not want them.
-func diskUtil(in *Input) []any {
-	var list []any
+// disk is the growth of the kernel's counters of one.
+type disk struct {
+	name string
+	host.DiskStats
+	util float64 // percent
+}
+
+// disks are over all points; none where there are no counters, or the jobs do not want them.
+func (in *Input) disks() (list []disk) {
 	for i, t := range in.Doc.Targets {
-		if t.Name == "" || !in.Work.Clones[0].Job.On("disk_util", true) {
+		if t.Name == "" || i >= len(in.Disks) || !in.Work.Clones[0].Job.On("disk_util", true) {
 			continue
 		}
-		if i >= len(in.Disks) {
-			continue
-		}
-		u := &in.Disks[i]
-		util := 0.0
+		d := disk{name: t.Name, DiskStats: in.Disks[i]}
 		if in.DiskTime > 0 {
-			util = min(100*float64(u.IOTicksMS)/float64(in.DiskTime.Milliseconds()+1), 100)
+			d.util = min(100*float64(d.IOTicksMS)/(1000*in.DiskTime.Seconds()), 100)
 		}
+		list = append(list, d)
+	}
+	return list
+}
+
+func diskUtil(in *Input) (list []any) {
+	for _, d := range in.disks() {
 		list = append(list, object{
-			{"name", t.Name},
-			{"read_ios", u.ReadIOs}, {"write_ios", u.WriteIOs}, {"read_sectors", u.ReadBytes / 512}, {"write_sectors", u.WriteBytes / 512},
-			{"read_merges", u.ReadMerges}, {"write_merges", u.WriteMerges}, {"read_ticks", u.ReadTimeMS}, {"write_ticks", u.WriteTimeMS},
-			{"in_queue", u.TimeInQueueMS}, {"util", util},
+			{"name", d.name},
+			{"read_ios", d.ReadIOs}, {"write_ios", d.WriteIOs}, {"read_sectors", d.ReadBytes / 512}, {"write_sectors", d.WriteBytes / 512},
+			{"read_merges", d.ReadMerges}, {"write_merges", d.WriteMerges}, {"read_ticks", d.ReadTimeMS}, {"write_ticks", d.WriteTimeMS},
+			{"in_queue", d.TimeInQueueMS}, {"util", d.util},
 		})
 	}
 	return list
