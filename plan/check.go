@@ -55,6 +55,11 @@ func (p *Plan) Check() error {
 				return &PartError{i, -1, -1, err}
 			}
 		}
+		if ph.Rounds != nil {
+			if err := ph.checkRounds(); err != nil {
+				return &PartError{i, -1, -1, err}
+			}
+		}
 	}
 	if points == 0 {
 		return errors.New("the plan has no point to run")
