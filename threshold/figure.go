@@ -2,8 +2,8 @@ package threshold
 
 import "strings"
 
-// ParseFigure reads a figure as an assert has it before its comparison, [DIRECTION.][latency.|response.]NAME,
-// into what Source knows; the direction is "total" where none is given, and empty for figures of the machine.
+// ParseFigure reads the name of a figure, as it stands before the comparison of an assert: "iops",
+// "read.mean", "response.p99". It gives the direction and the name that Source knows.
 func ParseFigure(text string) (direction, figure string, err error) {
 	return parseFigure(strings.ToLower(strings.TrimSpace(text)))
 }

@@ -239,6 +239,7 @@ func streamsDoc() *result.Doc {
 	b := newDoc("oltp-mysql", 1, phase(plan.Measure, p))
 	got := b.add(0, 0, 5000, 700)
 	got.Streams[1].Total = stat(900, 4096, 90)
+	got.Streams[1].Sync = stat(900, 0, 450)
 	got.Streams[1].Total.OpenLoop = &result.OpenLoop{Response: stat(900, 4096, 120).Latency}
 	return b.Doc
 }

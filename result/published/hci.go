@@ -2,6 +2,8 @@ package published
 
 import (
 	"fmt"
+	"math"
+	"slices"
 	"strconv"
 )
 
@@ -56,7 +58,7 @@ func cacheMatrix(r *run) (list []Table) {
 				m.set(p.spec().MaxBlock(), int64(100-pct), f.of(p.Point))
 			}
 		}
-		list = append(list, m.table(f.title, "block size", size, func(v int64) string { return fmt.Sprintf("%d%% write", v) }))
+		list = append(list, m.table(f.title, "block size", size, func(v int64) string { return fmt.Sprintf("%d%% Write", v) }))
 	}
 	return list
 }
@@ -118,6 +120,7 @@ func streams(r *run) (list []Table) {
 	figures := []figure{
 		iops, megabytes, latency("Average", "total", "mean"), latency("95th", "total", "p95"), latency("99th", "total", "p99"), latency("Max", "total", "max"),
 		{Head{"Response", "ms"}, "total", "response.mean", 1e6}, {Head{"Response 99th", "ms"}, "total", "response.p99", 1e6},
+		latency("Sync", "sync", "mean"),
 	}
 	for _, p := range r.measured() {
 		t := Table{Title: p.Label, Corner: "stream", Columns: append([]Head{{"T/Q", ""}}, heads(figures)...)}
@@ -131,7 +134,7 @@ func streams(r *run) (list []Table) {
 				continue
 			}
 			one := *p.Point // with the stream's figures in place of all
-			one.Total = s.Total
+			one.Total, one.Read, one.Write, one.Trim, one.Sync = s.Total, s.Read, s.Write, s.Trim, s.Sync
 			row := Row{Head: Head{Name: streamName(i, &p)}, Cells: []Cell{text(fmt.Sprintf("%dT/%dQ", s.Threads, s.IODepth))}}
 			row.Cells = append(row.Cells, cells(&one, figures)...)
 			t.Rows = append(t.Rows, row)
@@ -141,10 +144,24 @@ func streams(r *run) (list []Table) {
 			row.Cells = append(row.Cells, cells(p.Point, figures)...)
 			t.Rows = append(t.Rows, row)
 		}
-		t.Notes = []string{"Average, 95th, 99th, Max: service time. Response: from the planned moment of each I/O; only streams at a rate have it."}
+		t.Notes = []string{"Average, 95th, 99th, Max: service time. Response: from the planned moment of each I/O; only streams at a rate have it. Sync: the average of syncs, which no other column has."}
+		t.dropEmpty(6) // not all have these
 		list = append(list, t)
 	}
 	return list
+}
+
+// dropEmpty takes out the columns from the given one on in which no row has anything.
+func (t *Table) dropEmpty(from int) {
+	for j := len(t.Columns) - 1; j >= from; j-- {
+		if slices.ContainsFunc(t.Rows, func(r Row) bool { return r.Cells[j].Text != "" || !math.IsNaN(r.Cells[j].Value) }) {
+			continue
+		}
+		t.Columns = slices.Delete(t.Columns, j, j+1)
+		for i := range t.Rows {
+			t.Rows[i].Cells = slices.Delete(t.Rows[i].Cells, j, j+1)
+		}
+	}
 }
 
 // streamName is a stream's label, and what it does.

@@ -67,7 +67,7 @@ func TestNothingToShow(t *testing.T) {
 func TestFiguresAreThePoints(t *testing.T) {
 	d := storageReviewDoc()
 	tables := Tables(d)
-	i := slices.IndexFunc(tables, func(t Table) bool { return strings.HasPrefix(t.Title, "8K random 70/30, main") })
+	i := slices.IndexFunc(tables, func(t Table) bool { return strings.HasPrefix(t.Title, "8K Random 70/30, main") })
 	if i < 0 {
 		t.Fatalf("no table of the sweep in %v", tables)
 	}
@@ -104,7 +104,7 @@ func TestPointsAreFoundInThePlan(t *testing.T) {
 	for _, p := range r.points {
 		got = append(got, fmt.Sprintf("%s %s %v", p.Phase, name(p.spec()), p.Total.IOPS))
 	}
-	want := []string{"precondition 4K random 100% write 10", "measure 4K random 100% read 100", "measure 4K random 100% write 300"}
+	want := []string{"precondition 4K Random 100% Write 10", "measure 4K Random 100% Read 100", "measure 4K Random 100% Write 300"}
 	if !slices.Equal(got, want) {
 		t.Errorf("found %q, want %q", got, want)
 	}
@@ -126,6 +126,30 @@ func TestRoundsAreFoundInThePlan(t *testing.T) {
 	}
 	if want := []int{0, 1, 1, 1, 1, 1, 2}; !slices.Equal(got, want) {
 		t.Errorf("phases are %v, want %v", got, want)
+	}
+}
+
+// The tables of a run's own rounds: the window and the means that result has found.
+func TestRoundsOfARun(t *testing.T) {
+	ph := phase(plan.Measure, pts(true, 4, 32, []int{100, 0}, 4096)...)
+	ph.Rounds = &plan.Rounds{Rule: sniaRule(), Track: []plan.Track{{Point: 1}}}
+	b := newDoc("snia-iops", 1, ph)
+	values := []float64{9000, 7000, 5000, 3000, 2000, 2000, 2010, 1990, 2000}
+	for i, v := range values {
+		b.add(0, 0, 2*v, 100).Round = i + 1
+		b.add(0, 1, v, 100).Round = i + 1
+		b.SumUp()
+		if i == 1 {
+			if text := printed(t, b.Doc); !strings.Contains(text, "rounds 1 to 2, steady state was NOT") || !strings.Contains(text, "8,000  16,000") {
+				t.Errorf("after two rounds:\n%s", text)
+			}
+		}
+	}
+	text := printed(t, b.Doc)
+	for _, want := range []string{"reached in round 9", "measurement window: rounds 5 to 9\n", "4          2,000  4,000", "Average                                        2,000.0"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
 	}
 }
 

@@ -142,11 +142,11 @@ func readPct(w *workload.Spec) int {
 // mixed says whether both reads and writes are issued.
 func mixed(w *workload.Spec) bool { return w.Reads() && w.Writes() }
 
-// name says what a workload does: "4K random 100% read", "8K random 70/30".
+// name says what a workload does, as the articles do: "4K Random 100% Read", "8K Random 70/30".
 func name(w *workload.Spec) string {
-	order := "sequential"
+	order := "Sequential"
 	if w.Random() {
-		order = "random"
+		order = "Random"
 	}
 	sizes := w.SizeText()
 	if w.OneSize() {
@@ -155,9 +155,9 @@ func name(w *workload.Spec) string {
 	mix := w.RW
 	switch pct := readPct(w); {
 	case pct == 100:
-		mix = "100% read"
+		mix = "100% Read"
 	case pct == 0:
-		mix = "100% write"
+		mix = "100% Write"
 	case pct > 0:
 		mix = fmt.Sprintf("%d/%d", pct, 100-pct)
 	}

@@ -44,35 +44,40 @@ func (r *run) windowMatrix(title string, figure func(*result.Cell) float64) Tabl
 	var windows []string
 	for _, rounds := range r.doc.Rounds {
 		phase := r.phaseOf(rounds)
-		if phase == nil || rounds.Last == 0 {
+		if phase == nil || rounds.Done == 0 {
 			continue
 		}
 		for i := range rounds.Cells[:min(len(rounds.Cells), len(phase.Points))] {
-			c, w := &rounds.Cells[i], spec(&phase.Points[i])
-			pct := readPct(w)
-			if pct < 0 {
-				continue
+			w := spec(&phase.Points[i])
+			if pct := readPct(w); pct >= 0 {
+				m.set(w.MaxBlock(), int64(pct), windowCell(rounds, &rounds.Cells[i], figure))
 			}
-			cell := number(figure(c))
-			if c.Rounds == 0 {
-				cell = none()
-			}
-			cell.Partial = c.Rounds < rounds.Last-rounds.First+1
-			m.set(w.MaxBlock(), int64(pct), cell)
 		}
-		text := fmt.Sprintf("rounds %d to %d", rounds.First, rounds.Last)
-		if !rounds.Reached {
-			text += ", in which the steady state was NOT reached"
+		text := fmt.Sprintf("measurement window: rounds %d to %d", rounds.First, rounds.Last)
+		switch {
+		case rounds.Last == 0:
+			text = fmt.Sprintf("no measurement window: these are rounds 1 to %d, steady state was NOT reached", rounds.Done)
+		case !rounds.Reached:
+			text += ", steady state was NOT reached"
 		}
 		if !slices.Contains(windows, text) {
 			windows = append(windows, text)
 		}
 	}
 	t := m.table(title, "KiB \\ R/W", kib, func(pct int64) string { return fmt.Sprintf("%d/%d", pct, 100-pct) })
-	for _, w := range windows {
-		t.Notes = append(t.Notes, "measurement window: "+w)
-	}
+	t.Notes = windows
 	return t
+}
+
+// windowCell is a figure over the measurement window.
+func windowCell(rounds *result.Rounds, c *result.Cell, figure func(*result.Cell) float64) Cell {
+	switch {
+	case c.Skipped != "":
+		return text("skipped")
+	case c.Rounds == 0:
+		return none()
+	}
+	return Cell{Value: figure(c), Partial: rounds.Last > 0 && c.Rounds < rounds.Last-rounds.First+1}
 }
 
 // variable is a tracked variable in the unit of its table.
