@@ -38,6 +38,9 @@ func (p *Plan) Check() error {
 	if len(p.Targets) == 0 {
 		return errors.New("the plan has no target")
 	}
+	if err := p.checkProfile(); err != nil {
+		return err
+	}
 	points := 0
 	for i := range p.Phases {
 		ph := &p.Phases[i]
@@ -63,6 +66,9 @@ func (p *Plan) Check() error {
 	}
 	if points == 0 {
 		return errors.New("the plan has no point to run")
+	}
+	if err := p.checkClaims(); err != nil {
+		return err
 	}
 	return p.checkSweeps()
 }

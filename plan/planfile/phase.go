@@ -110,13 +110,17 @@ func (o *origin) whole() {
 }
 
 func (r *reader) purge(ph *plan.Phase, o *origin, n *node, at spot) error {
+	var s plan.Stream
 	targets := r.all
 	if n.kind != null {
 		if n.kind != mapping {
-			return r.fail(at, "is %s; it takes nothing, or the key targets", n.what())
+			return r.fail(at, "is %s; it takes nothing, or the keys %s", n.what(), strings.Join(purgeKeys, ", "))
 		}
-		l, err := r.layer(n, at, []string{"targets"})
+		l, err := r.layer(n, at, purgeKeys)
 		if err != nil {
+			return err
+		}
+		if err := r.apply(reflect.ValueOf(&s).Elem(), streamFields, l, o.keys); err != nil {
 			return err
 		}
 		if targets, err = r.streamTargets(l); err != nil {
@@ -125,7 +129,14 @@ func (r *reader) purge(ph *plan.Phase, o *origin, n *node, at spot) error {
 	}
 	o.whole()
 	*ph = plan.PurgePhase(targets)
+	within(ph, &s)
 	return nil
+}
+
+// within gives a phase that plan makes the range of s.
+func within(ph *plan.Phase, s *plan.Stream) {
+	w := &ph.Points[0].Streams[0].Workload
+	w.Offset, w.Size = s.Workload.Offset, s.Workload.Size
 }
 
 func (r *reader) fill(ph *plan.Phase, o *origin, n *node, at spot) error {
@@ -160,6 +171,7 @@ func (r *reader) fill(ph *plan.Phase, o *origin, n *node, at spot) error {
 	}
 	o.whole()
 	*ph = plan.FillPhase(targets, s.Passes, s.Workload.Data)
+	within(ph, &s)
 	return nil
 }
 

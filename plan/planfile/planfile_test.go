@@ -233,7 +233,8 @@ func full(t testing.TB) *plan.Plan {
 	return &plan.Plan{
 		Schema: plan.Schema, Targets: []plan.Target{{Spec: "0123"}, {Spec: "true", DestroySignature: true}, {CreateBytes: 1 << 30}},
 		Engine: "io_uring", SQThreadPoll: true, HiPri: true, CompleteMin: 2, Pin: "3", Seed: plan.MaxSeed,
-		Grace: plan.Duration(3 * time.Second), ContinueOnError: true, Destroy: true, Quick: true,
+		Grace: plan.Duration(3 * time.Second), ContinueOnError: true, Destroy: true, Quick: true, Profile: "drive-spec-2",
+		Claims: &plan.Claims{Drive: "a drive", Source: "its: data sheet", Values: []plan.Claim{{Point: "a point", Figure: "read.mean", Value: 68_000, Unit: "us"}}},
 		Phases: []plan.Phase{
 			plan.PurgePhase([]int{0, 1, 2}), plan.FillPhase([]int{2}, 2, workload.DataSpec{CompressPct: 30}),
 			{Kind: plan.Precondition, Steady: &rule, Points: []plan.Point{point(0, one(workload.Spec{RW: "randtrimwrite", BlockSize: 4096, TrimWith: workload.WriteZeroes}))}},
@@ -291,7 +292,7 @@ func TestFullHasEveryKey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	keys := names(fieldsOf(reflect.TypeFor[plan.Plan]()), fieldsOf(reflect.TypeFor[plan.Target]()), fieldsOf(reflect.TypeFor[plan.Phase]()),
+	keys := names(fieldsOf(reflect.TypeFor[plan.Plan]()), fieldsOf(reflect.TypeFor[plan.Claims]()), fieldsOf(reflect.TypeFor[plan.Claim]()), fieldsOf(reflect.TypeFor[plan.Target]()), fieldsOf(reflect.TypeFor[plan.Phase]()),
 		fieldsOf(reflect.TypeFor[plan.Point]()), fieldsOf(streamType), fieldsOf(workloadType), dataFields, paceFields,
 		fieldsOf(reflect.TypeFor[ruleForm]()), fieldsOf(reflect.TypeFor[unit.Share]()), fieldsOf(reflect.TypeFor[plan.Rounds]()), roundsFields)
 	// fsync excludes fdatasync; direct is false here, and is always written.
