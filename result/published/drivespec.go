@@ -31,36 +31,28 @@ func driveSpec(r *run) []Table {
 // claimed has a row per claim, in the unit of the data sheet.
 func claimed(r *run, c *plan.Claims) Table {
 	t := Table{Title: "measured against claimed: " + c.Drive, Corner: "claim", Columns: []Head{{Name: "claimed"}, {Name: "measured"}, {Name: "of claimed"}}}
-	for _, v := range c.Values {
-		scale, known := claimUnits[v.Unit]
-		if !known {
-			scale = 1
-		}
-		what := v.Point
-		measured := none()
+	for i := range c.Values {
+		v := &c.Values[i]
+		what, measured := v.Point, none()
 		for _, p := range r.measured() {
 			if p.Label != v.Point {
 				continue
 			}
 			what = name(p.spec()) + ", " + depth(p.plan)
 			if direction, key, err := threshold.ParseFigure(v.Figure); err == nil {
-				measured = figure{Head{}, direction, key, scale}.of(p.Point)
+				measured = figure{Head{}, direction, key, 1}.of(p.Point)
 			}
 		}
 		share := none()
 		if measured.Text == "" && v.Value > 0 && !math.IsNaN(measured.Value) {
-			share = text(fmt.Sprintf("%.1f %%", 100*measured.Value*scale/v.Value))
+			share = text(fmt.Sprintf("%.1f %%", 100*measured.Value/v.Value))
 		}
-		t.Rows = append(t.Rows, Row{Head{what + ": " + v.Figure, v.Unit}, []Cell{number(v.Value / scale), measured, share}})
+		measured.Value = v.InUnit(measured.Value)
+		t.Rows = append(t.Rows, Row{Head{what + ": " + v.Figure, v.Unit}, []Cell{number(v.InUnit(v.Value)), measured, share}})
 	}
 	t.Notes = []string{"MB = 10^6 bytes, MiB = 2^20, GB = 10^9. Of a latency, over 100 % is slower than claimed."}
 	if c.Source != "" {
 		t.Notes = append(t.Notes, "claimed by "+c.Source)
 	}
 	return t
-}
-
-// claimUnits are the units of claims, in I/Os per second, bytes per second or nanoseconds.
-var claimUnits = map[string]float64{
-	"IOPS": 1, "MB/s": 1e6, "MiB/s": 1 << 20, "GB/s": 1e9, "GiB/s": 1 << 30, "ns": 1, "us": 1e3, "µs": 1e3, "ms": 1e6,
 }
