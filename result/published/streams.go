@@ -35,11 +35,21 @@ func streams(r *run) (list []Table) {
 			row.Cells = append(row.Cells, cells(p.Point, figures)...)
 			t.Rows = append(t.Rows, row)
 		}
-		t.Notes = []string{"Average, 95th, 99th, Max: service time. Response: from the planned moment of each I/O; only streams at a rate have it. Sync: the average of syncs, which no other column has."}
 		t.dropEmpty(6) // not all have these
+		note := "Average, 95th, 99th, Max: service time."
+		for _, c := range t.Columns {
+			note += streamNotes[c.Name]
+		}
+		t.Notes = []string{note}
 		list = append(list, t)
 	}
 	return list
+}
+
+// streamNotes say what columns are that not all tables have.
+var streamNotes = map[string]string{
+	"Response": " Response: from the planned moment of each I/O, of streams at a rate.",
+	"Sync":     " Sync: the average of syncs, which are in no other column.",
 }
 
 // dropEmpty takes out the columns from the given one on in which no row has anything.
