@@ -121,6 +121,9 @@ func prepare(p *plan.Plan, o Options, r *resumption) (*Session, error) {
 		o.PointBegun = func(int, int, string, *plan.Point) {}
 	}
 	s := &Session{plan: p, opts: o, resumed: r, drivers: drivers, driver: drivers[0], passed: passed, host: o.Roots.Host.Read(), started: time.Now(), promised: map[unix.Fsid]int64{}}
+	if p.Quick && p.Profile != "" {
+		s.notes = append(s.notes, verdict.Quick(p.Profile))
+	}
 	if err := s.findTargets(); err != nil {
 		return nil, err
 	}

@@ -56,6 +56,13 @@ func (d *Doc) textHead(b *strings.Builder) {
 	if h.Hostname != "" {
 		b.WriteString("on " + printable.Text(strings.Join(append([]string{h.Hostname}, facts...), ", ")) + "\n")
 	}
+	if d.Plan != nil && d.Plan.Profile != "" {
+		head := "profile " + d.Plan.Profile
+		if d.Plan.Quick {
+			head += ", QUICK: times scaled down, not comparable with the published procedure"
+		}
+		b.WriteString(printable.Text(head) + "\n")
+	}
 	for _, r := range d.Resumed {
 		after := "before its first point"
 		if r.AfterPoint >= 0 {

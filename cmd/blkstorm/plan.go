@@ -72,13 +72,10 @@ targets; for others, and where it allows nothing, --destroy is needed before any
 				}
 				return a.runPlan(cmd.Context(), nil, &out, nil)
 			}
-			if out.rePrecondition {
-				return errors.New("--re-precondition: goes with --resume only")
-			}
-			if cmd.Flags().Changed("dir") && out.dir == "" {
-				return errors.New("--dir: the name is empty")
-			}
 			p, err := a.planFrom(cmd.Flags(), &change, args)
+			if err == nil {
+				err = out.checkDir(cmd.Flags())
+			}
 			if err != nil {
 				return err
 			}

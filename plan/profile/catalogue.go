@@ -78,6 +78,50 @@ var catalogue = []Profile{
 			{Name: "runtime", Default: "10m", Quick: "5s", Is: "measured time"},
 		}, fillOnce()),
 	},
+	{
+		Name: "snia-iops", Summary: "SNIA SSS PTS 2.0.2, IOPS: rounds of 56 cells until three of them are steady",
+		Settings: settings(load("4", "32"), sniaRounds("1m", "200ms", "of each cell"), fillTwice(), workingSet("")),
+	},
+	{
+		Name: "snia-throughput", Summary: "SNIA SSS PTS 2.0.2, throughput: sequential 1024 and 128 KiB, reads and writes",
+		Settings: settings(load("1", "32"), sniaRounds("1m", "1s", "of reads, and of writes, in a round"), fillTwice()),
+	},
+	{
+		Name: "snia-latency", Summary: "SNIA SSS PTS 2.0.2, latency: 8, 4 and 0.5 KiB, one I/O at a time",
+		Settings: settings(sniaRounds("1m", "500ms", "of each cell"), fillTwice(), workingSet("")),
+	},
+	{
+		Name: "snia-wsat", Summary: "SNIA SSS PTS 2.0.2, write saturation: 4K random writes from fresh to steady",
+		Settings: settings(load("4", "32"), []Setting{
+			{Name: "runtime", Default: "30m", Quick: "1s", Is: "length of a round"},
+			{Name: "steady-max-rounds", Default: "48", Quick: "8", Is: "rounds after which the test ends without steady state"},
+			purgeFirst,
+		}, workingSet("")),
+	},
+}
+
+// purgeFirst is the purge of SNIA's tests, which belongs to them.
+var purgeFirst = Setting{Name: "purge", Default: "true", Is: "discard the targets first"}
+
+// load is how much is in flight.
+func load(threads, iodepth string) []Setting {
+	return []Setting{
+		{Name: "threads", Default: threads, Is: "threads per target"},
+		{Name: "iodepth", Default: iodepth, Is: "I/Os that each thread keeps in flight"},
+	}
+}
+
+// sniaRounds are the rounds of SNIA's tests.
+func sniaRounds(runtime, quick, is string) []Setting {
+	return []Setting{
+		{Name: "runtime", Default: runtime, Quick: quick, Is: "measured time " + is},
+		{Name: "steady-max-rounds", Default: "25", Quick: "6", Is: "rounds after which the test ends without steady state"},
+		purgeFirst,
+	}
+}
+
+func fillTwice() []Setting {
+	return []Setting{{Name: "fill", Default: "2", Quick: "1", Is: "passes that write everything first"}}
 }
 
 // settings puts lists together, and adds what all profiles have.
@@ -95,12 +139,10 @@ func settings(lists ...[]Setting) (all []Setting) {
 
 // perDisk are load and times of procedures without a sweep of threads and depths.
 func perDisk(threads, iodepth, ramp, runtime, quickRamp, quickRuntime string) []Setting {
-	return []Setting{
-		{Name: "threads", Default: threads, Is: "threads per target"},
-		{Name: "iodepth", Default: iodepth, Is: "I/Os that each thread keeps in flight"},
+	return append(load(threads, iodepth), []Setting{
 		{Name: "ramp", Default: ramp, Quick: quickRamp, Is: "warm-up of each point"},
 		{Name: "runtime", Default: runtime, Quick: quickRuntime, Is: "measured time of each point"},
-	}
+	}...)
 }
 
 func fillOnce() []Setting {

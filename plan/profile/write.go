@@ -2,12 +2,12 @@ package profile
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"regexp"
 	"strings"
 	"text/template"
 	"time"
+	"unicode"
 
 	"blkstorm/plan"
 	"blkstorm/unit"
@@ -29,12 +29,12 @@ func (w *writer) functions() template.FuncMap {
 	}
 }
 
-// plain is a text that YAML takes as it is.
-var plain = regexp.MustCompile(`^/[A-Za-z0-9/._-]*$`)
+// plain is a text that YAML takes as it is, but for null.
+var plain = regexp.MustCompile(`^[A-Za-z0-9/]([A-Za-z0-9/. '_-]*[A-Za-z0-9/.])?$`)
 
-// quoted is a text as YAML: JSON's strings are YAML's, too.
+// quoted is a text as YAML: JSON's strings are YAML's, too. Digits alone would be a number.
 func quoted(text string) (string, error) {
-	if plain.MatchString(text) {
+	if plain.MatchString(text) && !strings.EqualFold(text, "null") && strings.ContainsFunc(text, unicode.IsLetter) {
 		return text, nil
 	}
 	var b strings.Builder
@@ -225,16 +225,21 @@ func (w *writer) times() string {
 // area is a part of the range, from one percentage of it to another, as keys with their values.
 func (w *writer) area(from, to int) (string, error) {
 	size, given := w.values["size"].(unit.Share)
-	switch {
-	case !given:
-		return fmt.Sprintf("offset: %d%%, size: %d%%", from, to-from), nil
-	case size.Percent > 0:
-		return fmt.Sprintf("offset: %g%%, size: %g%%", size.Percent*float64(from)/100, size.Percent*float64(to-from)/100), nil
-	case size.Bytes < 100<<20:
-		return "", errors.New("--size: the streams share it, so that it must be at least 100m")
+	if !given {
+		size.Percent = 100
 	}
-	const align = 1 << 20
-	start := size.Bytes / 100 * int64(from) / align * align
-	end := size.Bytes / 100 * int64(to) / align * align
-	return fmt.Sprintf("offset: %s, size: %s", unit.Size(start), unit.Size(end-start)), nil
+	const least, align = 100 << 20, 1 << 20
+	part := func(pct int) string {
+		if size.Percent > 0 {
+			return unit.Share{Percent: size.Percent * float64(pct) / 100}.String()
+		}
+		return unit.Size(size.Bytes / 100 * int64(pct) / align * align)
+	}
+	switch {
+	case given && size.Percent == 0 && size.Bytes < least:
+		return "", fmt.Errorf("--size %s: the streams have parts of it; it must be at least %s", size, unit.Size(least))
+	case from == 0:
+		return "size: " + part(to), nil
+	}
+	return fmt.Sprintf("offset: %s, size: %s", part(from), part(to-from)), nil
 }
