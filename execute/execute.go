@@ -202,6 +202,7 @@ func (s *Session) runPoint(ctx context.Context, doc *result.Doc, folder *result.
 	}
 	s.lookForHoles(p)
 	b := doc.NewBuilder(phase.Kind, p, s.opts.Percentiles, s.opts.KeepRows)
+	b.KeepHistory(phase)
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	rounds := newRounds(phase, p, s.opts.Steady, func() { end(runner.ErrEnough) })
