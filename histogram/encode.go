@@ -32,18 +32,13 @@ func (h *Histogram) Encode() (string, error) {
 	if h.count > math.MaxInt64 {
 		return "", fmt.Errorf("encode histogram: %d values are more than the format holds", h.count)
 	}
-	s := hdr.Snapshot{LowestTrackableValue: Lowest, HighestTrackableValue: Highest, SignificantFigures: Digits}
+	p := packers.Get().(*packer)
+	defer packers.Put(p)
+	first := 0
 	if h.count > 0 {
-		s.Counts = make([]int64, Buckets)
-		for i := index(h.min); i <= index(h.max); i++ {
-			s.Counts[i] = int64(h.counts[i])
-		}
+		first = int(index(h.min))
 	}
-	b, err := hdr.Import(&s).Encode(hdr.V2CompressedEncodingCookieBase)
-	if err != nil {
-		return "", fmt.Errorf("encode histogram: %w", err)
-	}
-	return string(b), nil
+	return p.pack(first, h.touched())
 }
 
 // Decode reads what Encode wrote, or another tool with a lowest value of 1 and 3 digits; its
