@@ -23,6 +23,7 @@ var formats = []string{"text", "json", "csv", "ndjson"}
 // outputFlags are the options that say what comes out.
 type outputFlags struct {
 	format, dir, percentiles string
+	metrics                  string // address of the Prometheus page
 	quiet, dryRun            bool
 	resume                   string // folder of the run to go on with
 	rePrecondition           bool
@@ -71,6 +72,7 @@ func (out *outputFlags) add(f *pflag.FlagSet) {
 	f.StringVar(&out.dir, "dir", "", "write a result folder: `DIR` must be empty or not exist yet")
 	out.addResume(f)
 	f.StringVar(&out.percentiles, "percentiles", "", "latency percentiles of the result, a `LIST` (default 50,90,95,99,99.9,99.99,99.999)")
+	out.addMetrics(f)
 	f.BoolVar(&out.quiet, "quiet", false, "no progress on standard error")
 	f.BoolVar(&out.dryRun, "dry-run", false, "print the plan, the guard's answers, bytes and time; touch nothing")
 }
@@ -87,7 +89,7 @@ func (out *outputFlags) check(search bool) error {
 	case out.format != "yaml" && !slices.Contains(formats, out.format):
 		return fmt.Errorf("--format %q: known are %s", out.format, strings.Join(formats, ", "))
 	}
-	return nil
+	return out.checkMetrics()
 }
 
 // planOf makes the plan of one point from a command line; nil with --resume, whose folder has the plan.
@@ -152,6 +154,11 @@ func (a *app) runPlan(ctx context.Context, p *plan.Plan, out *outputFlags, find 
 		}
 		return err
 	}
+	page, err := out.listen()
+	if err != nil {
+		return err
+	}
+	defer page.Close()
 	run := (*execute.Session).Run
 	show := live.New(a.stderr, live.Options{Quiet: out.quiet, Plain: out.format == "ndjson" && isTerminal(a.stdout)})
 	defer show.Close()
@@ -161,6 +168,7 @@ func (a *app) runPlan(ctx context.Context, p *plan.Plan, out *outputFlags, find 
 		find.attach(&opts)
 		run = func(s *execute.Session, ctx context.Context) (*result.Doc, error) { return s.RunPoints(ctx, find.next) }
 	}
+	serve(page, &opts)
 	session, err := execute.Prepare(p, opts)
 	if errors.As(err, &done) {
 		return a.finished(done, &w)
