@@ -4,6 +4,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -171,5 +172,17 @@ func TestSlowScrapers(t *testing.T) {
 	s.Close()
 	if took := time.Since(began); took > closeTime+2*time.Second {
 		t.Errorf("the end took %v", took)
+	}
+}
+
+// Where nothing can be collected, pages do not eat the memory up.
+func TestSparing(t *testing.T) {
+	page := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) })
+	for limit, want := range map[uint64]int{1: http.StatusServiceUnavailable, 1 << 40: http.StatusTeapot} {
+		w := httptest.NewRecorder()
+		sparing(limit, page).ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
+		if w.Code != want {
+			t.Errorf("with a limit of %d bytes: %d, want %d", limit, w.Code, want)
+		}
 	}
 }
