@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"math"
 	"math/big"
-
-	hdr "github.com/HdrHistogram/hdrhistogram-go"
 )
 
 // ErrRestore is wrapped by every error of Restore.

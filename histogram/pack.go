@@ -11,13 +11,8 @@ import (
 	"sync"
 )
 
-// The parts of the V2 encoding, as HdrHistogram's PACKED formats and its readers in other languages
-// have them. Both cookies carry 0x10 for "counts are variable words".
-const (
-	cookie           = 0x1c849303 | 0x10
-	cookieCompressed = 0x1c849304 | 0x10
-	headerBytes      = 40 // of the part that is compressed
-)
+// Both cookies that Encode writes carry 0x10, as those of all writers do.
+const wordSize = 0x10
 
 // packer turns counts into the encoding. The library's encoder makes an array of all counts, a buffer
 // for every count and a compressor of 1.3 MB anew each time; a folder's log has several histograms a
@@ -42,11 +37,11 @@ var packers = sync.Pool{New: func() any {
 
 // pack encodes counts, the last of which is not 0, of the buckets from first on.
 func (p *packer) pack(first int, counts []uint64) (string, error) {
-	p.plain = append(p.plain[:0], make([]byte, headerBytes)...)
+	p.plain = append(p.plain[:0], make([]byte, innerHeader)...)
 	p.payload(first, counts)
 	h := p.plain
-	binary.BigEndian.PutUint32(h[0:], cookie)
-	binary.BigEndian.PutUint32(h[4:], uint32(len(h)-headerBytes))
+	binary.BigEndian.PutUint32(h[0:], cookiePlain|wordSize)
+	binary.BigEndian.PutUint32(h[4:], uint32(len(h)-innerHeader))
 	binary.BigEndian.PutUint32(h[8:], 0) // the counts are not rotated
 	binary.BigEndian.PutUint32(h[12:], Digits)
 	binary.BigEndian.PutUint64(h[16:], Lowest)
@@ -54,7 +49,7 @@ func (p *packer) pack(first int, counts []uint64) (string, error) {
 	binary.BigEndian.PutUint64(h[32:], math.Float64bits(1)) // values are what they are: integers
 
 	p.out.Reset()
-	p.out.Write(make([]byte, 8))
+	p.out.Write(make([]byte, outerHeader))
 	p.z.Reset(&p.out)
 	if _, err := p.z.Write(p.plain); err != nil {
 		return "", fmt.Errorf("encode histogram: %w", err)
@@ -63,8 +58,8 @@ func (p *packer) pack(first int, counts []uint64) (string, error) {
 		return "", fmt.Errorf("encode histogram: %w", err)
 	}
 	b := p.out.Bytes()
-	binary.BigEndian.PutUint32(b[0:], cookieCompressed)
-	binary.BigEndian.PutUint32(b[4:], uint32(len(b)-8))
+	binary.BigEndian.PutUint32(b[0:], cookieCompressed|wordSize)
+	binary.BigEndian.PutUint32(b[4:], uint32(len(b)-outerHeader))
 	return base64.StdEncoding.EncodeToString(b), nil
 }
 
