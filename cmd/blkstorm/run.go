@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"golang.org/x/sys/unix"
 
 	"blkstorm/execute"
 	"blkstorm/live"
@@ -154,6 +155,11 @@ func (a *app) runPlan(ctx context.Context, p *plan.Plan, out *outputFlags, find 
 		}
 		return err
 	}
+	if opts.Dir == "" {
+		if err := checkOutput(a.stdout); err != nil {
+			return err
+		}
+	}
 	page, err := out.listen()
 	if err != nil {
 		return err
@@ -162,7 +168,7 @@ func (a *app) runPlan(ctx context.Context, p *plan.Plan, out *outputFlags, find 
 	run := (*execute.Session).Run
 	show := live.New(a.stderr, live.Options{Quiet: out.quiet, Plain: out.format == "ndjson" && isTerminal(a.stdout)})
 	defer show.Close()
-	w := writer{out: a.stdout, format: out.format, show: show}
+	w := writer{out: a.stdout, format: out.format, show: show, folder: opts.Dir != ""}
 	w.attach(&opts)
 	if find != nil {
 		find.attach(&opts)
@@ -179,7 +185,12 @@ func (a *app) runPlan(ctx context.Context, p *plan.Plan, out *outputFlags, find 
 	ctx, cancel := a.signals.context(ctx)
 	defer cancel()
 	doc, err := run(session, ctx)
-	show.Close() // nothing else is printed while the view is there
+	show.Close()                                  // nothing else is printed while the view is there
+	if doc == nil && errors.Is(err, unix.EPIPE) { // not as for a list that somebody has read enough of: nothing has run
+		a.complain(err)
+		a.exit = exitUsage
+		return nil
+	}
 	if doc == nil {
 		return err
 	}
