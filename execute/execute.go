@@ -46,6 +46,10 @@ type Options struct {
 	PointBegun func(index, of int, kind string, p *plan.Point)
 	// Row is called with every row of the running point.
 	Row func(*plan.Point, *result.Interval) error
+	// Cells is called with the same row as the runner has it, which is used again for the next.
+	Cells func(*plan.Point, *runner.Row, *result.Interval)
+	// Measured is called with what the runner says of a point that has ended.
+	Measured func(*plan.Point, *runner.Result)
 	// Steady is called when a round of a phase that looks for steady state has ended.
 	Steady func(steady.State)
 	// Rounds is called when a round of a phase of rounds has ended.
@@ -223,6 +227,9 @@ func (s *Session) runPoint(ctx context.Context, doc *result.Doc, folder *result.
 			keep(folder.Histograms(b, row))
 		}
 		rounds.row(row)
+		if s.opts.Cells != nil {
+			s.opts.Cells(p, row, in)
+		}
 		if s.opts.Row != nil {
 			err := s.opts.Row(p, in)
 			if keep(err); err != nil && folder == nil {
@@ -233,6 +240,9 @@ func (s *Session) runPoint(ctx context.Context, doc *result.Doc, folder *result.
 	res, err := s.runWithFallback(ctx, &cfg)
 	if err != nil {
 		return err
+	}
+	if s.opts.Measured != nil {
+		s.opts.Measured(p, res)
 	}
 	point, err := b.Finish(res, s.plan.Seed)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 )
 
 // besideResume are the options that a run which is gone on with may have: its plan has the others.
-var besideResume = []string{"resume", "re-precondition", "format", "quiet", "dry-run"}
+var besideResume = []string{"resume", "re-precondition", "format", "metrics", "quiet", "dry-run"}
 
 // addResume adds the options that go on with a run.
 func (out *outputFlags) addResume(f *pflag.FlagSet) {
