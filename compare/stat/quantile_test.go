@@ -45,16 +45,16 @@ func quantileOf(t *testing.T, rows [][]float64, p float64) (Quantile, bool) {
 
 // Percentiles of two runs of the same kind differ at most as often as promised, and 5 % is found.
 func TestFalseDifferencesOfPercentiles(t *testing.T) {
-	const reps = 600
+	const reps = 300
 	r := rand.New(rand.NewPCG(3, 0))
 	for _, c := range []struct {
 		p, phi, power float64 // of finding 5 % at 5 %
-	}{{0.5, 0, 0.99}, {0.5, 0.6, 0.7}, {0.99, 0, 0.9}, {0.99, 0.6, 0.7}, {0.999, 0, 0}} {
+	}{{0.5, 0, 0.99}, {0.5, 0.6, 0.7}, {0.99, 0, 0.5}, {0.99, 0.6, 0.3}, {0.999, 0, 0}} {
 		var wrong, found int
 		for range reps {
-			a, okA := quantileOf(t, latencies(r, 60, 200, c.phi, 1), c.p)
-			b, okB := quantileOf(t, latencies(r, 60, 200, c.phi, 1), c.p)
-			slow, okS := quantileOf(t, latencies(r, 60, 200, c.phi, 1.05), c.p)
+			a, okA := quantileOf(t, latencies(r, 60, 100, c.phi, 1), c.p)
+			b, okB := quantileOf(t, latencies(r, 60, 100, c.phi, 1), c.p)
+			slow, okS := quantileOf(t, latencies(r, 60, 100, c.phi, 1.05), c.p)
 			if okA && okB {
 				same, err := CompareQuantiles(a, b)
 				if err != nil {
