@@ -91,7 +91,7 @@ func (f *Figure) interval() string {
 // text is the point's table.
 func (p *Point) text(b *strings.Builder, side string) {
 	fmt.Fprintf(b, "\n%v\n", key{p.Label, p.Nth})
-	rows := [][]string{{"", "", "A", side, "change", "interval", "", ""}}
+	rows := [][]string{{"", "", "A", side, "change", "interval", ""}}
 	var reasons []string
 	for i, f := range p.Figures {
 		direction := f.Direction
