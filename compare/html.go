@@ -16,13 +16,13 @@ import (
 //go:embed templates/compare.html
 var files embed.FS
 
-var body = template.Must(template.New("compare.html").ParseFS(files, "templates/compare.html"))
+var body = template.Must(template.New("compare.html").Funcs(template.FuncMap{"inc": func(i int) int { return i + 1 }}).ParseFS(files, "templates/compare.html"))
 
 // WriteHTML writes the comparison as one page that needs no network.
 func WriteHTML(w io.Writer, d *Doc) error {
 	v := newView(d)
 	return page.Write(w, &page.Page{
-		Title: v.Title, Version: d.Version,
+		Title: v.Title, Version: printable.Text(d.Version),
 		Body: func(w io.Writer) error { return body.Execute(w, v) },
 	})
 }
@@ -47,6 +47,7 @@ type viewComparison struct {
 	Summary         Summary
 	Warnings        []verdict.Warning
 	Rows            []viewRow
+	Reasons         []string // why figures cannot be told, by their numbers
 	Unmatched       []viewRow
 }
 
@@ -117,13 +118,16 @@ func (c *Comparison) view() viewComparison {
 	if bars {
 		v.Scale = "±" + strings.TrimPrefix(percent(&reach), "+")
 	}
+	var why reasons
 	for _, p := range c.Points {
 		for _, f := range p.Figures {
 			row := f.view(reach)
 			row.Point, row.Scaled = key{p.Label, p.Nth}.String(), bars
+			row.Verdict += why.mark(printable.Text(f.Why))
 			v.Rows = append(v.Rows, row)
 		}
 	}
+	v.Reasons = why
 	for _, u := range c.Unmatched {
 		v.Unmatched = append(v.Unmatched, viewRow{Point: key{u.Label, u.Nth}.String(), Why: printable.Text(u.Why)})
 	}
@@ -141,7 +145,7 @@ func (f *Figure) view(reach float64) viewRow {
 	}
 	row := viewRow{
 		Direction: f.Direction, Metric: f.Metric, A: f.show(f.A), B: f.show(f.B), Change: percent(f.ChangePct), Interval: f.interval(),
-		Verdict: strings.ToLower(verdicts[f.Verdict]), Why: printable.Text(f.Why), Class: classes[f.Verdict],
+		Verdict: strings.ToLower(verdicts[f.Verdict]), Class: classes[f.Verdict],
 		AValue: digits(f.A), BValue: digits(f.B), ChangeValue: digits(f.ChangePct),
 	}
 	if f.P == nil || f.ChangePct == nil {

@@ -133,4 +133,3 @@ func notOver(h *histogram.Histogram, v int64) float64 {
 	}
 	return float64(n)
 }
-

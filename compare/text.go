@@ -3,6 +3,7 @@ package compare
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -92,30 +93,35 @@ func (f *Figure) interval() string {
 func (p *Point) text(b *strings.Builder, side string) {
 	fmt.Fprintf(b, "\n%v\n", key{p.Label, p.Nth})
 	rows := [][]string{{"", "", "A", side, "change", "interval", ""}}
-	var reasons []string
+	var why reasons
 	for i, f := range p.Figures {
 		direction := f.Direction
 		if i > 0 && p.Figures[i-1].Direction == direction {
 			direction = ""
 		}
-		note := ""
-		if f.Why != "" {
-			n := 0
-			for n < len(reasons) && reasons[n] != f.Why {
-				n++
-			}
-			if n == len(reasons) {
-				reasons = append(reasons, f.Why)
-			}
-			note = fmt.Sprintf(" [%d]", n+1)
-		}
-		rows = append(rows, []string{direction, f.Metric, f.show(f.A), f.show(f.B), percent(f.ChangePct), f.interval(), verdicts[f.Verdict] + note})
+		rows = append(rows, []string{direction, f.Metric, f.show(f.A), f.show(f.B), percent(f.ChangePct), f.interval(), verdicts[f.Verdict] + why.mark(f.Why)})
 	}
 	table(b, rows, 2, 6)
-	for i, why := range reasons {
+	for i, text := range why {
 		head := fmt.Sprintf("  [%d] ", i+1)
-		sentence(b, head, strings.Repeat(" ", len(head)), why)
+		sentence(b, head, strings.Repeat(" ", len(head)), text)
 	}
+}
+
+// reasons are notes below a table, each once.
+type reasons []string
+
+// mark is the number of a reason, to stand behind what it is the reason of; empty for none.
+func (r *reasons) mark(why string) string {
+	if why == "" {
+		return ""
+	}
+	n := slices.Index(*r, why)
+	if n < 0 {
+		n = len(*r)
+		*r = append(*r, why)
+	}
+	return fmt.Sprintf(" [%d]", n+1)
 }
 
 // table writes cells in columns: names to the left, then numbers to the right, from column words on words.

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+
+	"gonum.org/v1/gonum/mathext"
 )
 
 // MinRows is the smallest number of rows that are judged: below it, how far they hang together cannot be
@@ -21,10 +23,13 @@ var ErrRows = errors.New("the rows are too few")
 const (
 	// leastShare is how much of its value at frequency 0 the spectrum must still have at the highest
 	// frequency that is used.
-	leastShare = 0.8
+	leastShare = 0.5
 	// doubt is by how many of its standard errors the autocorrelation is taken for higher than it looks:
 	// taking it for lower makes differences of nothing.
-	doubt  = 1
+	doubt = 0.5
+	// rise is the probability below which a spectrum that is higher at the lower of its frequencies is not
+	// taken for level.
+	rise   = 0.2
 	maxPhi = 0.99
 )
 
@@ -38,7 +43,9 @@ const (
 // freedom. Their k = 0.4·n^(2/3) is for series of moderate memory; it is lowered here to where an
 // autoregressive process of order 1, with the autocorrelation of the rows corrected for its bias (M. G.
 // Kendall, Biometrika 41 (1954), 403), still has most of its power, as D. W. K. Andrews does for kernels
-// (Econometrica 59 (1991), 817); what it lacks is made good.
+// (Econometrica 59 (1991), 817); what it lacks is made good. Where the lower half of these frequencies still
+// has more than the upper half, by an F test, there is a slower movement than that process knows, and the
+// upper half is left out.
 //
 // The error wraps ErrRows when there are fewer than MinRows rows, or when they hang together so much that
 // they are no more than one.
@@ -77,15 +84,15 @@ func Ratio(y, x []float64) (Mean, error) {
 	if k < 1 {
 		return Mean{}, fmt.Errorf("%w: %d hang together so much (autocorrelation up to %.2f) that they are hardly more than one", ErrRows, rows, phi)
 	}
-	variance, share := 0.0, 0.0
-	for j := 1; j <= k; j++ {
-		w := math.Pi * float64(j) / n
+	power := make([]float64, k)
+	for j := range power {
+		w := math.Pi * float64(j+1) / n
 		c := cosine(z, w)
-		variance += 2 * c * c / n
-		share += ar1Share(phi, w)
+		power[j] = 2 * c * c / n / ar1Share(phi, w)
 	}
-	variance /= share // the mean of k over the mean share
-	m.SE, m.DF = math.Sqrt(variance/n), float64(k)
+	power = level(power)
+	variance := average(power)
+	m.SE, m.DF = math.Sqrt(variance/n), float64(len(power))
 	m.Effective = min(squares/variance, float64(rows))
 	return m, nil
 }
@@ -140,4 +147,26 @@ func cosine(z []float64, w float64) float64 {
 		before, now = now, twice*now-before
 	}
 	return sum
+}
+
+// level is the beginning of a spectrum, as far as its lower half is no higher than its upper half.
+func level(power []float64) []float64 {
+	for len(power) > 1 {
+		half := (len(power) + 1) / 2
+		f := average(power[:half]) / average(power[half:])
+		low, high := float64(half), float64(len(power)-half)
+		// The probability that F with low and high degrees of freedom is over f (Abramowitz and Stegun, 26.6.2).
+		if mathext.RegIncBeta(high/2, low/2, high/(high+low*f)) > rise {
+			break
+		}
+		power = power[:half]
+	}
+	return power
+}
+
+func average(v []float64) (mean float64) {
+	for _, x := range v {
+		mean += x / float64(len(v))
+	}
+	return mean
 }
