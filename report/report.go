@@ -1,0 +1,281 @@
+// Package report makes the page that people send around: one HTML file with a result's verdict, what was tested,
+// its figures over time, sweeps, distributions of latency, and all raw numbers. It needs no network.
+//
+// The command `blkstorm report`, and every run that has a result folder, call it. It is pure: it computes nothing
+// that is not in the result, and its output is a function of its input. Rows are brought together so that a run of
+// days makes a page of a few MB: rates as mean, lowest and highest, latencies as exact means and deviations and
+// as the worst of their percentiles and maxima.
+package report
+
+import (
+	"embed"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"io"
+	"iter"
+	"strings"
+	"sync"
+	"time"
+
+	"blkstorm/histogram"
+	"blkstorm/printable"
+	"blkstorm/report/page"
+	"blkstorm/result"
+)
+
+//go:embed templates/*.html
+var templateFiles embed.FS
+
+//go:embed js/*.js
+var scriptFiles embed.FS
+
+// Source is a result to show.
+type Source struct {
+	Doc *result.Doc
+	// Rows are the interval rows, in the order of their points and times; nil for none.
+	Rows iter.Seq2[*result.Interval, error]
+	// Log is the interval histograms; nil for none: then the map of latencies over time is estimated from rows.
+	Log iter.Seq2[Line, error]
+}
+
+// Line is one histogram of a log, with the point that its tag names.
+type Line struct {
+	Point int
+	Start time.Time
+	// Length is that of the interval.
+	Length time.Duration
+	// Code is what histogram.Histogram.DecodeInto reads, valid until the next line.
+	Code []byte
+}
+
+// Write writes the page. Memory is bounded whatever the source holds beside its document.
+func Write(w io.Writer, src *Source) error {
+	d := tidy(src.Doc)
+	v := newView(d)
+	data, err := v.read(src)
+	if err != nil {
+		return err
+	}
+	return page.Write(w, &page.Page{
+		Title: v.Title + " – blkstorm report", Version: printable.Text(d.Version), Charts: true, Script: script(),
+		Body: func(w io.Writer) error { return templates().ExecuteTemplate(w, "report.html", v) },
+		Data: func(w io.Writer) error { return json.NewEncoder(w).Encode(data) },
+	})
+}
+
+// script is all of the page's own.
+var script = sync.OnceValue(func() string {
+	var b strings.Builder
+	files, err := scriptFiles.ReadDir("js")
+	for _, f := range files {
+		text, err := scriptFiles.ReadFile("js/" + f.Name())
+		if err != nil {
+			panic(err) // it is in the binary
+		}
+		b.Write(text)
+	}
+	if err != nil {
+		panic(err)
+	}
+	return b.String()
+})
+
+var templates = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("").Funcs(template.FuncMap{"join": strings.Join}).ParseFS(templateFiles, "templates/*.html"))
+})
+
+// view is what the template shows.
+type view struct {
+	Title, Sub  string
+	Notes       []note
+	Cards       []card
+	CardsOf     string // of which point the cards are, and why of it
+	Warnings    []*warning
+	Facts       []facts
+	Targets     []facts
+	Plan        *table
+	Steady      []steadySection
+	Sweep       []sweepGroup
+	Partial     bool // a matrix has a point that was not completed
+	Points      *table
+	Rounds      []*table
+	FindMax     *table
+	Details     []detail
+	DetailsLeft int
+	PlanJSON    string
+	DocJSON     string
+	Head        int // index of the headline point
+	Bucket      string
+	HeatBucket  string
+	LeftOut     int
+	HasSeries   bool
+	HasHeat     bool
+	Estimated   bool
+	HasCurves   bool
+	HasTargets  bool
+	HasHeatC    bool // temperatures
+	PausesCut   bool
+	SeriesNames []string
+	doc         *result.Doc
+	time        *timeline
+}
+
+func newView(d *result.Doc) *view {
+	v := &view{doc: d, time: newTimeline(d)}
+	v.Title = titleOf(d)
+	v.Sub = printable.Text(strings.Join(nonEmpty(d.Host.Hostname, optional("guest of ", d.Host.Hypervisor), startText(d), targetText(d)), " · "))
+	v.Notes, v.Warnings = notes(d), warnings(d)
+	index, why := headline(d)
+	v.Head = index
+	if index >= 0 {
+		v.Cards = cards(d.Points[index])
+		v.CardsOf = nameOf(d, index)
+		if why != "" {
+			v.CardsOf += " – " + why
+		}
+	}
+	v.Facts, v.Targets, v.Plan = runFacts(d), targetFacts(d), planTable(d.Plan)
+	v.Steady, v.Sweep, v.Rounds, v.FindMax = steadySections(d), sweepGroups(d), roundsTables(d), findMaxTable(d)
+	for _, p := range d.Points {
+		v.Partial = v.Partial || !p.Completed && p.Skipped == ""
+	}
+	v.Points = pointsTable(d)
+	v.Details, v.DetailsLeft = details(d, index)
+	v.PlanJSON, v.DocJSON = rawJSON(d.Plan), rawJSON(bare(d))
+	v.PausesCut = v.time.cut
+	return v
+}
+
+func titleOf(d *result.Doc) string {
+	switch list := measured(d); {
+	case d.FindMax != nil:
+		return "Highest rate with " + limitText(d.FindMax.Limit)
+	case d.Plan != nil && d.Plan.Profile != "":
+		return printable.Text(d.Plan.Profile)
+	case d.Sweep != nil && len(d.Sweep.Points) > 1:
+		var axes []string
+		for _, a := range d.Sweep.Axes {
+			axes = append(axes, a.Name)
+		}
+		return printable.Text(fmt.Sprintf("Sweep of %s over %s", plural(len(d.Sweep.Points), "point"), strings.Join(axes, " × ")))
+	case len(list) == 1 && d.Points[list[0]].Label != "":
+		return printable.Text(d.Points[list[0]].Label)
+	case len(d.Points) == 1 && d.Points[0].Label != "":
+		return printable.Text(d.Points[0].Label)
+	default:
+		return "Result with " + plural(len(d.Points), "point")
+	}
+}
+
+func startText(d *result.Doc) string {
+	if d.Started.IsZero() {
+		return ""
+	}
+	return d.Started.UTC().Format("2006-01-02 15:04 UTC")
+}
+
+func targetText(d *result.Doc) string {
+	switch len(d.Targets) {
+	case 0:
+		return ""
+	case 1:
+		if t := d.Targets[0]; t != nil {
+			return strings.TrimSpace(strings.Join(nonEmpty(t.Vendor, t.Model, t.Path), " "))
+		}
+	}
+	return plural(len(d.Targets), "target")
+}
+
+// read goes through rows and histograms once, and makes what the charts draw.
+func (v *view) read(src *Source) (*chartData, error) {
+	s, h := newSeries(v.doc, v.time), newHeat(v.doc, v.time)
+	logged := make(chan error, 1)
+	go func() { logged <- h.read(v.doc, src.Log) }()
+	fallback := newHeat(v.doc, v.time)
+	err := func() error {
+		if src.Rows == nil {
+			return nil
+		}
+		for in, err := range src.Rows {
+			if err != nil {
+				return err
+			}
+			s.add(in)
+			fallback.addRow(in)
+		}
+		return nil
+	}()
+	if e := <-logged; err == nil {
+		err = e
+	}
+	if err != nil {
+		return nil, err
+	}
+	if len(h.columns) == 0 {
+		h = fallback
+	}
+	out := &chartData{BucketS: v.time.width, CurveSteps: curveSteps, Points: v.time.points(v.doc, v.Head), Curves: curves(v.doc), Targets: []flowData{}, Heat: []tempData{}}
+	s.into(out, v.doc)
+	out.Map = h.data()
+	v.HasSeries, v.HasHeat, v.Estimated, v.HasCurves = len(out.X) > 0, len(h.columns) > 0, h.estimated, len(out.Curves) > 0
+	v.HasTargets, v.HasHeatC, v.LeftOut = len(out.Targets) > 1, len(out.Heat) > 0, s.left
+	v.HeatBucket = secondsText(h.width)
+	if v.time.width > 0 {
+		v.Bucket = secondsText(v.time.width)
+	}
+	return out, nil
+}
+
+// read takes in the lines of a log.
+func (h *heat) read(d *result.Doc, log iter.Seq2[Line, error]) error {
+	if log == nil {
+		return nil
+	}
+	var of histogram.Histogram
+	for line, err := range log {
+		if err != nil {
+			return err
+		}
+		if line.Point < 0 || line.Point >= len(d.Points) {
+			continue // of a point that the document does not have: it was cut off
+		}
+		p := d.Points[line.Point]
+		ts, length := line.Start.Sub(p.Started).Seconds(), line.Length.Seconds()
+		if h.at(line.Point, ts, length) == nil {
+			continue
+		}
+		x, err := histogram.Decode(string(line.Code))
+		if err != nil {
+			return err
+		}
+		of.Reset()
+		of.Merge(x)
+		h.addHistogram(line.Point, ts, length, &of)
+	}
+	return nil
+}
+
+// tidy is the document with no nil where the page looks: a file may be of any origin.
+func tidy(d *result.Doc) *result.Doc {
+	out := *d
+	out.Points = nil
+	for _, p := range d.Points {
+		q := result.Point{}
+		if p != nil {
+			q = *p
+		}
+		for _, s := range []**result.Stat{&q.Total, &q.Read, &q.Write, &q.Trim, &q.Sync} {
+			if *s == nil {
+				*s = &result.Stat{}
+			}
+			if (*s).Latency == nil {
+				c := **s
+				c.Latency = &result.Latency{}
+				*s = &c
+			}
+		}
+		out.Points = append(out.Points, &q)
+	}
+	return &out
+}
