@@ -91,7 +91,7 @@ func kneeLimit(d *result.Doc) (ns float64, metric string, ok bool) {
 
 func isKnee(d *result.Doc, p *result.Point) bool {
 	k := d.Sweep.Knee
-	return k != nil && k.Point != nil && *k.Point >= 0 && *k.Point < len(d.Points) && d.Points[*k.Point] == p
+	return k != nil && k.Point != nil && d.Points[*k.Point] == p
 }
 
 // steadyFigure draws the rounds of a search for steady state: each round's value, the window that was judged, its
@@ -189,9 +189,6 @@ func steadySections(d *result.Doc) (out []steadySection) {
 		}
 	}
 	for _, r := range d.Rounds {
-		if r == nil {
-			continue
-		}
 		for i := range r.Tracked {
 			t := &r.Tracked[i]
 			title := "tracked: " + printable.Text(t.Point) + ", " + t.Steady.Rule.Metric.String()
@@ -204,7 +201,7 @@ func steadySections(d *result.Doc) (out []steadySection) {
 // roundsTables are the cells of phases of rounds.
 func roundsTables(d *result.Doc) (out []*table) {
 	for n, r := range d.Rounds {
-		if r == nil || len(r.Cells) == 0 {
+		if len(r.Cells) == 0 {
 			continue
 		}
 		smallest := int64(0)

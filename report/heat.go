@@ -4,7 +4,6 @@ import (
 	"math"
 	"slices"
 
-	"blkstorm/histogram"
 	"blkstorm/result"
 )
 
@@ -58,13 +57,6 @@ func (h *heat) at(point int, ts, length float64) *counts {
 		h.columns[key] = c
 	}
 	return c
-}
-
-// addHistogram takes in what completed in an interval.
-func (h *heat) addHistogram(point int, ts, length float64, of *histogram.Histogram) {
-	if c := h.at(point, ts, length); c != nil {
-		c.addHistogram(of)
-	}
 }
 
 // addRow takes in a row, whose I/Os it spreads as its percentiles say: evenly over the classes between two of

@@ -44,11 +44,6 @@ func sweepGroups(d *result.Doc) []sweepGroup {
 	if spec.Validate() != nil || len(s.Points) > spec.Len() {
 		return nil
 	}
-	for _, i := range s.Points {
-		if i < 0 || i >= len(d.Points) {
-			return nil
-		}
-	}
 	row, col := s.MatrixAxes()
 	var out []sweepGroup
 	for _, m := range spec.Matrices(row, col) {

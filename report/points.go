@@ -132,9 +132,6 @@ func pointDetail(d *result.Doc, i int, open bool) detail {
 	}
 	var streams, targets []direction
 	for n, s := range p.Streams {
-		if s == nil {
-			continue
-		}
 		name := printable.Text(s.Label)
 		if name == "" {
 			name = fmt.Sprintf("stream %d", n+1)
@@ -146,9 +143,7 @@ func pointDetail(d *result.Doc, i int, open bool) detail {
 		rows("stream", "Per stream", streams)
 	}
 	for _, t := range p.Targets {
-		if t != nil {
-			targets = append(targets, split(printable.Name(t.Path), direction{"", t.Total}, direction{"read", t.Read}, direction{"write", t.Write}, direction{"trim", t.Trim}, direction{"sync", t.Sync})...)
-		}
+		targets = append(targets, split(printable.Name(t.Path), direction{"", t.Total}, direction{"read", t.Read}, direction{"write", t.Write}, direction{"trim", t.Trim}, direction{"sync", t.Sync})...)
 	}
 	if len(p.Targets) > 1 {
 		rows("target", "Per target", targets)
@@ -257,18 +252,14 @@ func bare(d *result.Doc) *result.Doc {
 		q.Total, q.Read, q.Write, q.Trim, q.Sync = thin(p.Total), thin(p.Read), thin(p.Write), thin(p.Trim), thin(p.Sync)
 		q.Streams, q.Targets = nil, nil
 		for _, s := range p.Streams {
-			if s != nil {
-				c := *s
-				c.Total, c.Read, c.Write, c.Trim, c.Sync = thin(s.Total), thin(s.Read), thin(s.Write), thin(s.Trim), thin(s.Sync)
-				q.Streams = append(q.Streams, &c)
-			}
+			c := *s
+			c.Total, c.Read, c.Write, c.Trim, c.Sync = thin(s.Total), thin(s.Read), thin(s.Write), thin(s.Trim), thin(s.Sync)
+			q.Streams = append(q.Streams, &c)
 		}
 		for _, t := range p.Targets {
-			if t != nil {
-				c := *t
-				c.Total, c.Read, c.Write, c.Trim, c.Sync = thin(t.Total), thin(t.Read), thin(t.Write), thin(t.Trim), thin(t.Sync)
-				q.Targets = append(q.Targets, &c)
-			}
+			c := *t
+			c.Total, c.Read, c.Write, c.Trim, c.Sync = thin(t.Total), thin(t.Read), thin(t.Write), thin(t.Trim), thin(t.Sync)
+			q.Targets = append(q.Targets, &c)
 		}
 		out.Points = append(out.Points, &q)
 	}
@@ -276,23 +267,11 @@ func bare(d *result.Doc) *result.Doc {
 }
 
 func thin(s *result.Stat) *result.Stat {
-	if s == nil {
-		return nil
-	}
-	out := *s
-	if s.Latency != nil {
-		l := *s.Latency
-		l.HDR = ""
-		out.Latency = &l
-	}
+	out, bare := *s, *s.Latency
+	bare.HDR, out.Latency = "", &bare
 	if s.OpenLoop != nil {
-		o := *s.OpenLoop
-		if o.Response != nil {
-			l := *o.Response
-			l.HDR = ""
-			o.Response = &l
-		}
-		out.OpenLoop = &o
+		o, response := *s.OpenLoop, *s.Response
+		response.HDR, o.Response, out.OpenLoop = "", &response, &o
 	}
 	return &out
 }

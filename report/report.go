@@ -10,18 +10,19 @@ package report
 import (
 	"embed"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"html/template"
 	"io"
-	"iter"
 	"strings"
 	"sync"
-	"time"
 
 	"blkstorm/histogram"
+	"blkstorm/op"
 	"blkstorm/printable"
 	"blkstorm/report/page"
 	"blkstorm/result"
+	"blkstorm/result/load"
 )
 
 //go:embed templates/*.html
@@ -30,35 +31,15 @@ var templateFiles embed.FS
 //go:embed js/*.js
 var scriptFiles embed.FS
 
-// Source is a result to show.
-type Source struct {
-	Doc *result.Doc
-	// Rows are the interval rows, in the order of their points and times; nil for none.
-	Rows iter.Seq2[*result.Interval, error]
-	// Log is the interval histograms; nil for none: then the map of latencies over time is estimated from rows.
-	Log iter.Seq2[Line, error]
-}
-
-// Line is one histogram of a log, with the point that its tag names.
-type Line struct {
-	Point int
-	Start time.Time
-	// Length is that of the interval.
-	Length time.Duration
-	// Code is what histogram.Histogram.DecodeInto reads, valid until the next line.
-	Code []byte
-}
-
-// Write writes the page. Memory is bounded whatever the source holds beside its document.
-func Write(w io.Writer, src *Source) error {
-	d := tidy(src.Doc)
-	v := newView(d)
-	data, err := v.read(src)
+// Write writes the page of a result. Beside the document itself it holds no more in memory than the page has.
+func Write(w io.Writer, r *load.Result) error {
+	v := newView(r)
+	data, err := v.read(r)
 	if err != nil {
 		return err
 	}
 	return page.Write(w, &page.Page{
-		Title: v.Title + " – blkstorm report", Version: printable.Text(d.Version), Charts: true, Script: script(),
+		Title: v.Title + " – blkstorm report", Version: printable.Text(r.Doc.Version), Charts: true, Script: script(),
 		Body: func(w io.Writer) error { return templates().ExecuteTemplate(w, "report.html", v) },
 		Data: func(w io.Writer) error { return json.NewEncoder(w).Encode(data) },
 	})
@@ -116,13 +97,15 @@ type view struct {
 	HasTargets  bool
 	HasHeatC    bool // temperatures
 	PausesCut   bool
-	SeriesNames []string
+	Gaps        load.Gaps
+	Kind        load.Kind
 	doc         *result.Doc
 	time        *timeline
 }
 
-func newView(d *result.Doc) *view {
-	v := &view{doc: d, time: newTimeline(d)}
+func newView(r *load.Result) *view {
+	d := r.Doc
+	v := &view{doc: d, time: newTimeline(d), Gaps: r.Gaps, Kind: r.Kind}
 	v.Title = titleOf(d)
 	v.Sub = printable.Text(strings.Join(nonEmpty(d.Host.Hostname, optional("guest of ", d.Host.Hypervisor), startText(d), targetText(d)), " · "))
 	v.Notes, v.Warnings = notes(d), warnings(d)
@@ -180,40 +163,31 @@ func targetText(d *result.Doc) string {
 	case 0:
 		return ""
 	case 1:
-		if t := d.Targets[0]; t != nil {
-			return strings.TrimSpace(strings.Join(nonEmpty(t.Vendor, t.Model, t.Path), " "))
-		}
+		t := d.Targets[0]
+		return strings.Join(nonEmpty(t.Vendor, t.Model, t.Path), " ")
 	}
 	return plural(len(d.Targets), "target")
 }
 
-// read goes through rows and histograms once, and makes what the charts draw.
-func (v *view) read(src *Source) (*chartData, error) {
+// read goes through rows and histograms once, both at the same time, and makes what the charts draw.
+func (v *view) read(r *load.Result) (*chartData, error) {
 	s, h := newSeries(v.doc, v.time), newHeat(v.doc, v.time)
 	logged := make(chan error, 1)
-	go func() { logged <- h.read(v.doc, src.Log) }()
-	fallback := newHeat(v.doc, v.time)
-	err := func() error {
-		if src.Rows == nil {
-			return nil
+	go func() { logged <- h.read(r) }()
+	estimate := newHeat(v.doc, v.time)
+	var failed error
+	for in, err := range r.Rows() {
+		if failed = err; err != nil {
+			break
 		}
-		for in, err := range src.Rows {
-			if err != nil {
-				return err
-			}
-			s.add(in)
-			fallback.addRow(in)
-		}
-		return nil
-	}()
-	if e := <-logged; err == nil {
-		err = e
+		s.add(in)
+		estimate.addRow(in)
 	}
-	if err != nil {
+	if err := errors.Join(failed, <-logged); err != nil {
 		return nil, err
 	}
 	if len(h.columns) == 0 {
-		h = fallback
+		h = estimate
 	}
 	out := &chartData{BucketS: v.time.width, CurveSteps: curveSteps, Points: v.time.points(v.doc, v.Head), Curves: curves(v.doc), Targets: []flowData{}, Heat: []tempData{}}
 	s.into(out, v.doc)
@@ -228,54 +202,24 @@ func (v *view) read(src *Source) (*chartData, error) {
 }
 
 // read takes in the lines of a log.
-func (h *heat) read(d *result.Doc, log iter.Seq2[Line, error]) error {
-	if log == nil {
-		return nil
-	}
+func (h *heat) read(r *load.Result) error {
 	var of histogram.Histogram
-	for line, err := range log {
+	for line, err := range r.Log() {
 		if err != nil {
 			return err
 		}
-		if line.Point < 0 || line.Point >= len(d.Points) {
-			continue // of a point that the document does not have: it was cut off
+		if line.Point >= len(r.Doc.Points) || line.Direction == op.Sync.String() {
+			continue // of a point that was cut off
 		}
-		p := d.Points[line.Point]
-		ts, length := line.Start.Sub(p.Started).Seconds(), line.Length.Seconds()
-		if h.at(line.Point, ts, length) == nil {
+		ts, length := line.Start.Sub(r.Doc.Points[line.Point].Started).Seconds(), line.Length.Seconds()
+		c := h.at(line.Point, ts, length)
+		if c == nil {
 			continue
 		}
-		x, err := histogram.Decode(string(line.Code))
-		if err != nil {
-			return err
+		if err := line.Decode(&of); err != nil {
+			return fmt.Errorf("%s: %w", r.Name(), err)
 		}
-		of.Reset()
-		of.Merge(x)
-		h.addHistogram(line.Point, ts, length, &of)
+		c.addHistogram(&of)
 	}
 	return nil
-}
-
-// tidy is the document with no nil where the page looks: a file may be of any origin.
-func tidy(d *result.Doc) *result.Doc {
-	out := *d
-	out.Points = nil
-	for _, p := range d.Points {
-		q := result.Point{}
-		if p != nil {
-			q = *p
-		}
-		for _, s := range []**result.Stat{&q.Total, &q.Read, &q.Write, &q.Trim, &q.Sync} {
-			if *s == nil {
-				*s = &result.Stat{}
-			}
-			if (*s).Latency == nil {
-				c := **s
-				c.Latency = &result.Latency{}
-				*s = &c
-			}
-		}
-		out.Points = append(out.Points, &q)
-	}
-	return &out
 }

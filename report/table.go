@@ -69,9 +69,6 @@ func statHead(s scale) []head {
 
 // statCells are the figures of one row. CSV files have latencies in the table's unit, too.
 func statCells(s *result.Stat, sc scale) []cell {
-	if s == nil {
-		s = &result.Stat{}
-	}
 	out := []cell{num(figure(s.IOPS), s.IOPS), num(figure(s.BytesPerS/1e6), s.BytesPerS/1e6)}
 	for _, name := range latencyColumns {
 		ns, ok := latencyOf(s.Latency, name)
@@ -112,7 +109,7 @@ func latencyOf(l *result.Latency, name string) (int64, bool) {
 func scaleOf(stats ...*result.Stat) scale {
 	smallest := int64(0)
 	for _, s := range stats {
-		if s != nil && s.Latency != nil && s.Latency.Count > 0 && (smallest == 0 || s.Latency.Mean < smallest) {
+		if s.Latency.Count > 0 && (smallest == 0 || s.Latency.Mean < smallest) {
 			smallest = s.Latency.Mean
 		}
 	}

@@ -89,9 +89,7 @@ const maxShownTargets = 4
 // targetFacts are those of each target.
 func targetFacts(d *result.Doc) (out []facts) {
 	for i, t := range d.Targets {
-		if t != nil {
-			out = append(out, targetFact(i, t))
-		}
+		out = append(out, targetFact(i, t))
 	}
 	return out
 }

@@ -173,9 +173,9 @@ func notes(d *result.Doc) (out []note) {
 		}
 	}
 	for _, r := range d.Rounds {
-		if r != nil && r.Reached {
+		if r.Reached {
 			say("good", "Steady state was reached: rounds %d to %d are the measurement window.", r.First, r.Last)
-		} else if r != nil {
+		} else {
 			say("bad", "Steady state was not reached in %s.", plural(r.Done, "round"))
 		}
 	}

@@ -73,7 +73,6 @@ func Write(w io.Writer, p *Page) error {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="referrer" content="no-referrer">
 <meta name="generator" content="blkstorm %s">
-<link rel="icon" href="data:,">
 <title>%s</title>
 <style>%s</style>
 </head>
