@@ -65,7 +65,7 @@ func sweepCurves(m *sweep.Matrix, at func(int) *result.Point, d *result.Doc) (ou
 		p.x.fit(xs)
 		p.y.fit(ys)
 		if metric == f.name {
-			p.rule, p.ruleName = limit, "limit: "+f.name+" within "+nanosText(limit)
+			p.rule, p.ruleName = limit, "limit: "+f.name+" within "+shortNanos(limit)
 			if limit > p.y.high && limit < p.y.high*20 {
 				p.y.fit(append(ys, limit))
 			}
@@ -96,7 +96,7 @@ func isKnee(d *result.Doc, p *result.Point) bool {
 
 // steadyFigure draws the rounds of a search for steady state: each round's value, the window that was judged, its
 // line of best fit, and the band that the rule leaves around the mean.
-func steadyFigure(caption string, r *steady.Report) *figureSVG {
+func steadyFigure(r *steady.Report) *figureSVG {
 	if len(r.Values) < 2 {
 		return nil
 	}
@@ -107,7 +107,7 @@ func steadyFigure(caption string, r *steady.Report) *figureSVG {
 	case steady.Mean, steady.P99:
 		unit, text = r.Rule.Metric.String()+" latency", shortNanos
 	}
-	p := plot{title: caption, x: axis{label: "round", low: 0.5, high: float64(len(r.Values)) + 0.5, whole: true, text: short}, y: axis{label: unit, text: text}}
+	p := plot{title: unit + " of each round", x: axis{label: "round", low: 0.5, high: float64(len(r.Values)) + 0.5, whole: true, text: short}, y: axis{label: unit, text: text}}
 	l := line{class: "s0"}
 	for i, v := range r.Values {
 		y := math.NaN()
@@ -131,9 +131,9 @@ func steadyFigure(caption string, r *steady.Report) *figureSVG {
 		p.spanLow, p.spanHigh = float64(st.First)-0.5, float64(st.Rounds)+0.5
 		p.bandLow, p.bandHigh = st.Low, st.High
 		end := st.Intercept + st.Slope*float64(st.Rounds-st.First)
-		p.lines = append(p.lines, line{class: "s1", x: []float64{float64(st.First), float64(st.Rounds)}, y: []float64{st.Intercept, end}, bare: true})
+		p.lines = append(p.lines, line{class: "fit", x: []float64{float64(st.First), float64(st.Rounds)}, y: []float64{st.Intercept, end}, bare: true})
 	}
-	f := &figureSVG{Caption: caption, Note: "green: the rounds that were judged; horizontal band: what the rule leaves around their mean; line: their best fit"}
+	f := &figureSVG{Caption: unit + " of each round", Note: "green: the rounds judged; band: what the rule leaves around their mean; dashed: their best fit"}
 	f.Wide, f.Narrow = p.both()
 	return f
 }
@@ -185,14 +185,14 @@ func steadySections(d *result.Doc) (out []steadySection) {
 	for i, p := range d.Points {
 		if p.Steady != nil {
 			title := nameOf(d, i)
-			out = append(out, steadySection{title, steadyFacts(p.Steady), steadyFigure("Rounds of "+title, p.Steady)})
+			out = append(out, steadySection{title, steadyFacts(p.Steady), steadyFigure(p.Steady)})
 		}
 	}
 	for _, r := range d.Rounds {
 		for i := range r.Tracked {
 			t := &r.Tracked[i]
 			title := "tracked: " + printable.Text(t.Point) + ", " + t.Steady.Rule.Metric.String()
-			out = append(out, steadySection{title, steadyFacts(&t.Steady), steadyFigure("Rounds of "+title, &t.Steady)})
+			out = append(out, steadySection{title, steadyFacts(&t.Steady), steadyFigure(&t.Steady)})
 		}
 	}
 	return out

@@ -1,7 +1,9 @@
 package report
 
 import (
+	"cmp"
 	"math"
+	"slices"
 
 	"blkstorm/printable"
 	"blkstorm/result"
@@ -36,8 +38,8 @@ type pointData struct {
 	Window   float64 `json:"xw"`
 	End      float64 `json:"x1"`
 	Round    float64 `json:"round,omitempty"` // seconds of a round of the search for steady state
-	SteadyA  float64 `json:"sa,omitempty"`    // the window in which it was steady
-	SteadyB  float64 `json:"sb,omitempty"`
+	SteadyA  float64 `json:"sa"`              // the window in which it was steady
+	SteadyB  float64 `json:"sb"`
 	Headline bool    `json:"head,omitempty"` // the charts of distributions begin with it
 }
 
@@ -136,6 +138,9 @@ func (t *timeline) points(d *result.Doc, headline int) []pointData {
 
 // into fills the columns. Between two points there is a place without figures, so that no line joins them.
 func (s *series) into(out *chartData, d *result.Doc) {
+	slices.SortStableFunc(s.list, func(a, b *bucket) int { // as they are, but for a file that somebody has mixed up
+		return cmp.Or(a.point-b.point, cmp.Compare(a.start, b.start))
+	})
 	total := &flowColumns{flowData: flowData{Name: "total"}}
 	var dirs [3]flowColumns
 	targets := make([]flowColumns, s.targets)

@@ -53,7 +53,8 @@ type bucket struct {
 	slot       int
 	start      float64 // since the start of the point's window, as the length in seconds
 	length     float64
-	rows       int
+	usual      float64 // length of the point's rows
+	rows       int     // of about that length
 	ops        [3]flow // read, write, trim
 	low, high  float64 // IOPS of the rows
 	cpu        host.CPUShare
@@ -69,11 +70,10 @@ type bucket struct {
 type series struct {
 	time    *timeline
 	targets int // with a series of their own
-	// at is where each point's buckets are, by slot: rows of a point follow each other, so the last one is enough.
-	list []*bucket
-	last map[int]*bucket
-	left int // rows that belong nowhere
-	has  struct{ queue, heat, several bool }
+	list    []*bucket
+	last    map[int]*bucket // of each point
+	left    int             // rows that belong nowhere
+	has     struct{ queue, heat, several bool }
 }
 
 func newSeries(d *result.Doc, t *timeline) *series {
@@ -96,29 +96,38 @@ func (s *series) add(in *result.Interval) {
 		s.left++
 		return
 	}
-	b := s.last[in.Point]
+	b, usual := s.last[in.Point], in.LengthS
+	if b != nil {
+		usual = b.usual
+	}
 	slot := 0
 	if s.time.width > 0 {
 		slot = s.time.slot(in.TS)
 	}
-	if b == nil || s.time.width == 0 || b.slot != slot || b.ramp != in.Ramp {
+	switch {
+	case b != nil && b.ramp == in.Ramp && in.LengthS < usual/2:
+		// What is left of a point that ends within an interval: its rate is one of a few I/Os.
+	case b == nil || s.time.width == 0 || b.slot != slot || b.ramp != in.Ramp:
 		if len(s.list) >= s.time.limit {
 			s.left++
 			return
 		}
-		b = &bucket{point: in.Point, ramp: in.Ramp, slot: slot, start: in.TS, low: math.Inf(1), targets: make([]flow, s.targets)}
+		b = &bucket{point: in.Point, ramp: in.Ramp, slot: slot, start: in.TS, usual: max(usual, in.LengthS), low: math.Inf(1), targets: make([]flow, s.targets)}
 		s.list, s.last[in.Point] = append(s.list, b), b
+		fallthrough
+	default:
+		b.rows++
+		rate := float64(in.Read.IOs+in.Write.IOs+in.Trim.IOs) / in.LengthS
+		b.low, b.high = min(b.low, rate), max(b.high, rate)
 	}
 	s.merge(b, in)
 }
 
+// merge takes a row into a bucket.
 func (s *series) merge(b *bucket, in *result.Interval) {
 	part := in.LengthS / (b.length + in.LengthS) // of the row in the bucket
 	mean := func(old *float64, v float64) { *old += (v - *old) * part }
 	b.length += in.LengthS
-	b.rows++
-	rate := float64(in.Read.IOs+in.Write.IOs+in.Trim.IOs) / in.LengthS
-	b.low, b.high = min(b.low, rate), max(b.high, rate)
 	for i, st := range []*result.IntervalStat{&in.Read, &in.Write, &in.Trim} {
 		b.ops[i].add(st)
 	}

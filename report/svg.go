@@ -98,8 +98,8 @@ func (a *axis) ticks(n int) (out []float64) {
 		if a.whole {
 			step = max(1, step)
 		}
-		for v := math.Ceil(a.low/step-1e-9) * step; v <= a.high*(1+1e-9); v += step {
-			out = append(out, v)
+		for v := math.Ceil(a.low/step - 1e-9); v*step <= a.high*(1+1e-9); v++ {
+			out = append(out, v*step)
 		}
 		return out
 	}
@@ -169,8 +169,12 @@ func (p *plot) svg(class string, width, height float64) template.HTML {
 	fmt.Fprintf(&b, `<text class="x name" x="%s" y="%s">%s</text>`, n((left+width-right)/2), n(height-6), esc(p.x.label))
 	fmt.Fprintf(&b, `<text class="x name" transform="translate(12 %s) rotate(-90)">%s</text>`, n((top+height-bottom)/2), esc(p.y.label))
 	if p.rule > 0 && p.rule >= p.y.low && p.rule <= p.y.high {
+		text := sy(p.rule) - 5
+		if text < top+10 {
+			text = sy(p.rule) + 14
+		}
 		fmt.Fprintf(&b, `<line class="rule" x1="%s" x2="%s" y1="%s" y2="%[3]s"/><text class="rule" x="%s" y="%s">%s</text>`,
-			n(left), n(width-right), n(sy(p.rule)), n(left+6), n(sy(p.rule)-5), esc(p.ruleName))
+			n(left), n(width-right), n(sy(p.rule)), n(left+6), n(text), esc(p.ruleName))
 	}
 	for _, l := range p.lines {
 		p.draw(&b, &l, sx, sy, n)
@@ -224,7 +228,7 @@ func short(v float64) string {
 			return strconv.FormatFloat(v/u.size, 'g', 4, 64) + u.name
 		}
 	}
-	return strconv.FormatFloat(v, 'g', 4, 64)
+	return strconv.FormatFloat(v+0, 'g', 4, 64) // +0: there is no -0
 }
 
 // shortNanos prints a latency for an axis: 500 µs.

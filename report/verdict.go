@@ -131,7 +131,7 @@ func splitNote(p *result.Point, text func(*result.Stat) string) string {
 	for _, d := range ds {
 		parts = append(parts, d.Name+" "+text(d.Stat))
 	}
-	return strings.Join(parts, ", ")
+	return strings.Join(parts, "\n")
 }
 
 // notes say at the top what the numbers are worth: what broke, whether steady state was reached, limits.

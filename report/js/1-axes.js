@@ -44,7 +44,7 @@
   // logSplits are the ticks of a logarithmic axis: 1, 2, 5 where there is room, else powers of ten.
   bs.logSplits = function (u, axis, min, max) {
     var out = [], room = (u.axes[axis].side % 2 ? u.bbox.height : u.bbox.width) / (window.devicePixelRatio || 1);
-    var decades = Math.log10(max / min), steps = room / decades > 90 ? [1, 2, 5] : [1];
+    var decades = Math.log10(max / min), steps = room / decades > 60 ? [1, 2, 5] : [1];
     var every = Math.max(1, Math.ceil(decades * 26 / room));
     for (var e = Math.floor(Math.log10(min) + 1e-9); e <= Math.log10(max) + 1e-9; e += 1) {
       if (steps.length === 1 && e % every) { continue; }

@@ -8,7 +8,7 @@
   var holders = [], syncing = false, view = null;
 
   // behind draws what the times mean: ramps, phases before the measurement, rounds, and where points begin.
-  function behind(u) {
+  function behind(u, bare) {
     var c = bs.colors(), ctx = u.ctx, b = u.bbox, dpr = window.devicePixelRatio || 1;
     ctx.save();
     ctx.beginPath();
@@ -32,9 +32,13 @@
     ctx.strokeStyle = c.edge;
     ctx.lineWidth = dpr;
     d.points.forEach(function (p) {
-      if (p.phase !== "measure") { band(p.x0, p.x1, c.prep); }
       band(p.x0, p.xw, c.ramp);
-      if (p.sb) { band(p.sa, p.sb, c.steady); }
+      if (bare) { return; } // on the map of latencies a tint would be a figure
+      if (p.sb > p.sa) {
+        band(p.xw, p.sa, c.prep);
+        band(p.sa, p.sb, c.steady);
+        band(p.sb, p.x1, c.prep);
+      } else if (p.phase !== "measure") { band(p.xw, p.x1, c.prep); }
     });
     var shown = d.points.filter(function (p) { return p.x1 >= u.scales.x.min && p.x0 <= u.scales.x.max; });
     if (shown.length <= 120) { shown.forEach(function (p) { if (p.x0 > first) { edge(p.x0, []); } }); }
@@ -52,16 +56,18 @@
     holders.forEach(function (h) { if (h.u && (h.u.scales.x.min !== min || h.u.scales.x.max !== max)) { h.u.setScale("x", { min: min, max: max }); } });
     syncing = false;
   }
+  bs.behind = behind;
+  bs.markers = { fill: function (u, i) { return u.series[i].stroke(u, i); }, width: 0 };
   bs.timeOpts = function (series, y, yAxis, more) {
     var o = {
       padding: [8, 14, 0, 0],
       cursor: { sync: { key: "time", setSeries: false }, drag: { x: true, y: false }, points: { size: 6 } },
-      legend: { live: true },
+      legend: { markers: bs.markers },
       scales: { x: { time: false, range: function (u, min, max) { return view || [first, Math.max(last, first + 1e-3)]; } }, y: y },
       axes: [bs.timeAxis(), yAxis],
       series: [{ label: "time", value: function (u, v) { return bs.time(v); } }].concat(series),
       hooks: {
-        drawClear: [behind],
+        drawClear: [function (u) { behind(u, false); }],
         setSelect: [function (u) {
           if (u.select.width > 3) {
             zoomAll(u.posToVal(u.select.left, "x"), u.posToVal(u.select.left + u.select.width, "x"));

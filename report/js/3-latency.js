@@ -35,7 +35,7 @@
     for (var i = 0; i < longest; i++) { x.push(Math.pow(10, i / d.curveSteps)); }
     return {
       opts: {
-        padding: [8, 24, 0, 0], cursor: { drag: { x: false, y: false }, points: { size: 6 } },
+        padding: [8, 34, 0, 0], legend: { markers: bs.markers }, cursor: { drag: { x: false, y: false }, points: { size: 6 } },
         scales: { x: { time: false, distr: 3, range: function () { return [1, Math.max(10, Math.pow(10, Math.ceil((longest - 1) / d.curveSteps - 1e-9)))]; } }, y: { distr: 3, range: bs.rangeLog } },
         axes: [bs.axis({ size: 34, splits: function (u, a, min, max) { return marks.filter(function (m) { return m <= max * 1.0001 && (width > 480 || m !== 2 && m !== 20); }); }, filter: function (u, s) { return s; }, values: function (u, vs) { return vs.map(percentName); } }), bs.latencyAxis()],
         series: [{ label: "percentile", value: function (u, v) { return v === null ? "–" : percentName(v); } }].concat(set.of.map(function (o) { return bs.line(o.label, color(o.color), bs.nanos, { points: { show: false } }); }))
@@ -45,29 +45,33 @@
       }))
     };
   }) : null;
+  var none = 1e-12; // a class without an I/O, which a logarithmic axis has no place for: below its end
   var per = d.heat ? d.heat.perDecade : 16;
   var hist = sets.length ? bs.chart("c-hist", 300, function () {
-    var set = sets[pick.selectedIndex], low = Infinity, high = -1, shares = [];
+    var set = sets[pick.selectedIndex], low = Infinity, high = -1, shares = [], least = 100;
     set.of.forEach(function (o) {
       var h = o.data.hist, sum = 0, of = {};
       for (var i = 0; i < h.length; i += 2) { sum += h[i + 1]; low = Math.min(low, h[i]); high = Math.max(high, h[i]); }
-      for (i = 0; i < h.length; i += 2) { of[h[i]] = 100 * h[i + 1] / sum; }
+      for (i = 0; i < h.length; i += 2) {
+        of[h[i]] = 100 * h[i + 1] / sum;
+        least = Math.min(least, of[h[i]]);
+      }
       shares.push(of);
     });
     var x = [];
     for (var b = low; b <= high + 1; b++) { x.push(Math.pow(10, b / per)); }
     return {
       opts: {
-        padding: [8, 24, 0, 0], cursor: { drag: { x: false, y: false }, points: { size: 6 } },
-        scales: { x: { time: false, distr: 3, range: function (u, min, max) { return [min, max]; } }, y: { distr: 3, range: bs.rangeLog } },
+        padding: [8, 24, 0, 0], legend: { markers: bs.markers }, cursor: { drag: { x: false, y: false }, points: { size: 6 } },
+        scales: { x: { time: false, distr: 3, range: function (u, min, max) { return [min, max]; } }, y: { distr: 3, range: function () { return bs.rangeLog(null, least, 100); } } },
         axes: [bs.axis({ size: 34, splits: bs.logSplits, filter: function (u, s) { return s; }, values: function (u, vs) { return vs.map(bs.nanos); } }),
           bs.axis({ size: 70, splits: bs.logSplits, filter: function (u, s) { return s; }, values: function (u, vs) { return vs.map(function (v) { return +v.toPrecision(3) + " %"; }); } })],
         series: [{ label: "from", value: function (u, v) { return bs.nanos(v); } }].concat(set.of.map(function (o) {
-          return bs.line(o.label, color(o.color), function (v) { return v === null || v === undefined ? "–" : bs.num(v, 3) + " %"; },
+          return bs.line(o.label, color(o.color), function (v) { return v === null || v === undefined ? "–" : v <= none ? "0 %" : bs.num(v, 3) + " %"; },
             { paths: uPlot.paths.stepped({ align: 1 }), points: { show: false } });
         }))
       },
-      data: [x].concat(shares.map(function (of) { return x.map(function (_, i) { return of[low + i] || null; }); }))
+      data: [x].concat(shares.map(function (of) { return x.map(function (_, i) { return of[low + i] || none; }); }))
     };
   }) : null;
   if (pick) {
@@ -88,8 +92,8 @@
   if (!m || !m.x.length) { return; }
   // shade is the colour of a share of 1e-5 to 1, by its logarithm; rarer ones have the first colour, so that a
   // single I/O in a million is still seen.
-  var stops = [[198, 219, 239], [107, 174, 214], [33, 113, 181], [8, 48, 107], [255, 160, 40]];
-  var darkStops = [[28, 58, 84], [32, 108, 166], [90, 166, 220], [181, 220, 249], [255, 200, 90]];
+  var stops = [[190, 214, 236], [122, 179, 217], [52, 128, 190], [18, 78, 143], [6, 30, 70]];
+  var darkStops = [[30, 62, 92], [32, 104, 160], [70, 156, 214], [160, 212, 248], [255, 246, 214]];
   function shade(share) {
     var s = bs.dark() ? darkStops : stops, t = Math.max(0, Math.min(1, 1 + Math.log10(share) / 5)) * (s.length - 1);
     var i = Math.min(s.length - 2, Math.floor(t)), f = t - i;
@@ -123,6 +127,7 @@
   var map = bs.chart("c-heat", 330, function () {
     var o = bs.timeOpts([{ label: "up to", stroke: "transparent", points: { show: false }, value: function (u, v) { return bs.nanos(v); } }],
       { distr: 3, range: function () { return bs.rangeLog(null, edges[0], edges[1]); } }, bs.latencyAxis());
+    o.hooks.drawClear = [function (u) { bs.behind(u, true); }];
     o.hooks.draw = [paint];
     return { opts: o, data: [m.x.map(function (x, i) { return x + m.w[i] / 2; }), ends] };
   });
