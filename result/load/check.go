@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"blkstorm/histogram"
@@ -132,6 +133,11 @@ func checkPoint(d *result.Doc, p *result.Point) error {
 		}
 		if err := checkStats(key, &s.Total, &s.Read, &s.Write, &s.Trim, &s.Sync); err != nil {
 			return err
+		}
+	}
+	if len(p.Targets) == 0 && slices.ContainsFunc(p.Streams, func(s *result.Stream) bool { return len(s.Targets) > 0 }) {
+		for _, t := range d.Targets {
+			p.Targets = append(p.Targets, &result.Target{Path: t.Path})
 		}
 	}
 	if n := len(p.Targets); n != 0 && n != len(d.Targets) {

@@ -18,6 +18,7 @@ import (
 	"path/filepath"
 
 	"blkstorm/result"
+	"blkstorm/result/fiojson"
 )
 
 // Kind is what a result was read from.
@@ -57,7 +58,9 @@ type Result struct {
 	// Doc has the interval rows in its points only where the document itself has them: use Rows.
 	Doc  *result.Doc
 	Gaps Gaps
-	dir  string // of a folder
+	// Options are those of each point's job, of fio only, under fio's names.
+	Options []map[string]string
+	dir     string // of a folder
 }
 
 // Gaps says what a whole result has and this one has not.
@@ -162,21 +165,11 @@ func limited(in io.Reader, size int64) ([]byte, error) {
 
 // parse makes the document of its text.
 func (r *Result) parse(text []byte) error {
-	trimmed := bytes.TrimSpace(text)
-	if len(trimmed) == 0 {
-		return fmt.Errorf("%w: it is empty", ErrNoResult)
-	}
-	if trimmed[0] != '{' {
-		return fmt.Errorf("%w: it is no JSON document", ErrNoResult)
-	}
+	text = bytes.TrimSpace(text)
 	doc := &result.Doc{}
-	switch err := json.Unmarshal(trimmed, doc); {
-	case isStream(trimmed):
-		return fmt.Errorf("%w: it is a stream of --format ndjson; results are read from --format json and from the folder of --dir", ErrNoResult)
-	case err != nil:
-		return unreadable(trimmed, err)
-	case doc.Schema != result.Schema:
-		return fmt.Errorf("%w: its schema is %q, and this version reads %q", ErrNoResult, doc.Schema, result.Schema)
+	err := json.Unmarshal(text, doc)
+	if err != nil || doc.Schema != result.Schema {
+		return r.parseOther(text, doc.Schema, err)
 	}
 	if err := check(doc); err != nil {
 		return fmt.Errorf("%w: %w", ErrDamaged, err)
@@ -186,6 +179,30 @@ func (r *Result) parse(text []byte) error {
 		r.Kind = Folder
 	}
 	return nil
+}
+
+// parseOther reads what is no document of this version: fio's output, or it says what it is.
+func (r *Result) parseOther(text []byte, schema string, err error) error {
+	out, fioErr := fiojson.Read(text)
+	switch {
+	case fioErr == nil:
+		if err := check(out.Doc); err != nil {
+			return fmt.Errorf("%w: %w", ErrDamaged, err)
+		}
+		r.Doc, r.Kind, r.Options = out.Doc, Fio, out.Options
+		return nil
+	case errors.Is(fioErr, fiojson.ErrDamaged):
+		return fmt.Errorf("%w: %w", ErrDamaged, fioErr)
+	case len(text) == 0:
+		return fmt.Errorf("%w: it is empty", ErrNoResult)
+	case text[0] != '{':
+		return fmt.Errorf("%w: it is no JSON document", ErrNoResult)
+	case isStream(text):
+		return fmt.Errorf("%w: it is a stream of --format ndjson; results are read from --format json and from the folder of --dir", ErrNoResult)
+	case err != nil:
+		return unreadable(text, err)
+	}
+	return fmt.Errorf("%w: its schema is %q, and this version reads %q", ErrNoResult, schema, result.Schema)
 }
 
 // isStream tells the lines of --format ndjson from a document.

@@ -105,6 +105,32 @@ func TestOpen(t *testing.T) {
 	}
 }
 
+// JSON of fio comes in the same form, whatever stands before it.
+func TestOpenFio(t *testing.T) {
+	job := `{"jobname":"a","job options":{"bs":"4k","filename":"/dev/sdb:/dev/sdc"},"read":{"io_kbytes":4,"io_bytes":4096,"iops":100,"runtime":1000,"total_ios":1,`
+	for name, c := range map[string]struct {
+		latency string
+		bins    bool
+	}{
+		"json":  {`"lat_ns":{"min":5,"max":5,"mean":5,"stddev":0,"N":1}`, false},
+		"json+": {`"lat_ns":{"min":5,"max":5,"mean":5,"stddev":0,"N":1,"bins":{"5":1}}`, true},
+	} {
+		r, err := open(Standard, strings.NewReader("fio: a warning\n{\"fio version\":\"fio-3.38\",\"jobs\":["+job+c.latency+"}}]}\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Kind != Fio || r.Gaps.NoHistograms == c.bins || r.Options[0]["bs"] != "4k" || len(r.Doc.Targets) != 2 {
+			t.Errorf("%s: %+v", name, r)
+		}
+		if err := result.WriteText(&bytes.Buffer{}, r.Doc); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := open(Standard, strings.NewReader("{\"fio version\":\"fio-3.38\",\"jobs\":[")); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "cut short") {
+		t.Errorf("cut: %v", err)
+	}
+}
+
 // edited is the document of twoPoints with its JSON changed.
 func edited(t *testing.T, edit func(doc map[string]any)) []byte {
 	t.Helper()
@@ -235,13 +261,14 @@ func TestMissingFigures(t *testing.T) {
 	text := edited(t, func(d map[string]any) {
 		delete(at(d, "points", 0).(map[string]any), "sync")
 		delete(at(d, "points", 0, "trim").(map[string]any), "latency_ns")
+		delete(at(d, "points", 0).(map[string]any), "targets")
 	})
 	r, err := open(Standard, bytes.NewReader(text))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p := r.Doc.Points[0]; p.Sync == nil || p.Sync.Latency == nil || p.Trim.Latency == nil {
-		t.Errorf("sync %+v, trim %+v", p.Sync, p.Trim)
+	if p := r.Doc.Points[0]; p.Sync == nil || p.Sync.Latency == nil || p.Trim.Latency == nil || len(p.Targets) != 2 || p.Targets[1].Total == nil {
+		t.Errorf("sync %+v, trim %+v, targets %v", p.Sync, p.Trim, p.Targets)
 	}
 }
 
