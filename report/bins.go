@@ -35,7 +35,7 @@ type counts [bins]uint64
 
 func (c *counts) addHistogram(h *histogram.Histogram) {
 	for b := range h.Buckets() {
-		c[binOf(b.Low+(b.High-b.Low)/2)] += b.Count
+		c[binOfBucket[histogram.Index(b.Low)]] += b.Count
 	}
 }
 

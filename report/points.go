@@ -22,7 +22,7 @@ func pointsTable(d *result.Doc) *table {
 	if rounds {
 		t.Head = append(t.Head, head{Text: "round"})
 	}
-	t.Head = append(append(t.Head, head{Text: "T"}, head{Text: "Q"}, head{Text: "in flight", Unit: "most"}), statHead(sc)...)
+	t.Head = append(append(t.Head, head{Text: "T"}, head{Text: "Q"}), statHead(sc)...)
 	t.Head = append(t.Head, head{Text: "window", Unit: "s"}, head{Text: "remarks", Left: true})
 	for i, p := range d.Points {
 		phase := phaseNames[p.Phase]
@@ -33,7 +33,7 @@ func pointsTable(d *result.Doc) *table {
 		if rounds {
 			row = append(row, num(whole(p.Round), float64(p.Round)))
 		}
-		row = append(row, num(whole(p.Threads), float64(p.Threads)), num(whole(p.IODepth), float64(p.IODepth)), num(whole(p.InFlight), float64(p.InFlight)))
+		row = append(row, num(whole(p.Threads), float64(p.Threads)), num(whole(p.IODepth), float64(p.IODepth)))
 		row = append(row, statCells(p.Total, sc)...)
 		row = append(row, num(figure(p.WindowS), p.WindowS), left(remarks(d, i)))
 		t.add(row...)

@@ -14,6 +14,8 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 
@@ -93,6 +95,7 @@ type view struct {
 	HasSeries   bool
 	HasHeat     bool
 	Estimated   bool
+	LongLog     bool // too long to be read
 	HasCurves   bool
 	HasTargets  bool
 	HasHeatC    bool // temperatures
@@ -173,7 +176,14 @@ func targetText(d *result.Doc) string {
 func (v *view) read(r *load.Result) (*chartData, error) {
 	s, h := newSeries(v.doc, v.time), newHeat(v.doc, v.time)
 	logged := make(chan error, 1)
-	go func() { logged <- h.read(r) }()
+	v.LongLog = logBytes(r) > maxLog
+	go func() {
+		if v.LongLog {
+			logged <- nil
+			return
+		}
+		logged <- h.read(r)
+	}()
 	estimate := newHeat(v.doc, v.time)
 	var failed error
 	for in, err := range r.Rows() {
@@ -199,6 +209,20 @@ func (v *view) read(r *load.Result) (*chartData, error) {
 		v.Bucket = secondsText(v.time.width)
 	}
 	return out, nil
+}
+
+// maxLog is how long a log may be, in bytes, for its histograms to be read: a GiB takes about as long as the rows
+// of a day. One of a day with 16 targets has three times that.
+const maxLog = 1 << 30
+
+// logBytes is the length of a folder's log; 0 for none.
+func logBytes(r *load.Result) int64 {
+	for _, dir := range []string{r.Path, filepath.Dir(r.Path)} {
+		if info, err := os.Stat(filepath.Join(dir, "latency.hlog")); err == nil && r.Kind == load.Folder {
+			return info.Size()
+		}
+	}
+	return 0
 }
 
 // read takes in the lines of a log.

@@ -55,7 +55,7 @@ func Write(w io.Writer, p *Page) error {
 	b := bufio.NewWriterSize(w, 1<<16)
 	css, scripts := style, []string{script, p.Script}
 	if p.Charts {
-		css, scripts = style+uPlotStyle, []string{uPlot, script, p.Script}
+		css, scripts = uPlotStyle+style, []string{uPlot, script, p.Script}
 	}
 	// What the page itself does not have cannot run or load: scripts and styles are named by their hashes, so that
 	// also a name that slipped through all escaping would stay text.
