@@ -61,5 +61,5 @@ func (a *app) finished(done *execute.FinishedError, w *writer) error {
 		}
 	}
 	a.exit = a.status(done.Doc)
-	return w.finish(done.Doc)
+	return errors.Join(w.finish(done.Doc), a.missingReport(done.Dir, done.Doc))
 }

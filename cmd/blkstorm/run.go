@@ -194,6 +194,7 @@ func (a *app) runPlan(ctx context.Context, p *plan.Plan, out *outputFlags, find 
 	if len(doc.Points) > 0 || out.format != "text" { // people need no table of nothing
 		err = errors.Join(err, w.finish(doc))
 	}
+	err = errors.Join(err, a.reportOf(opts.Dir, doc))
 	a.exit = a.status(doc)
 	if a.exit == exitMissed {
 		a.sayMissed(doc)

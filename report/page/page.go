@@ -55,7 +55,7 @@ func Write(w io.Writer, p *Page) error {
 	b := bufio.NewWriterSize(w, 1<<16)
 	css, scripts := style, []string{script, p.Script}
 	if p.Charts {
-		css, scripts = style+uPlotStyle, []string{uPlot, script, p.Script}
+		css, scripts = uPlotStyle+style, []string{uPlot, script, p.Script}
 	}
 	// What the page itself does not have cannot run or load: scripts and styles are named by their hashes, so that
 	// also a name that slipped through all escaping would stay text.
@@ -73,7 +73,6 @@ func Write(w io.Writer, p *Page) error {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="referrer" content="no-referrer">
 <meta name="generator" content="blkstorm %s">
-<link rel="icon" href="data:,">
 <title>%s</title>
 <style>%s</style>
 </head>

@@ -38,7 +38,7 @@ func TestPolicy(t *testing.T) {
 		if n := strings.Count(policy, "sha256-"); n != len(inline) {
 			t.Errorf("the policy has %d hashes for %d inline parts", n, len(inline))
 		}
-		if m := regexp.MustCompile(`(?:src|href)="[^"#]*"`).FindString(strings.ReplaceAll(out, `href="data:,"`, "")); m != "" {
+		if m := regexp.MustCompile(`(?:src|href)="[^"#]*"`).FindString(out); m != "" {
 			t.Errorf("the page refers to another file: %s", m)
 		}
 	}

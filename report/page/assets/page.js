@@ -10,10 +10,10 @@ var bs = {};
   // The colours of charts, which canvases cannot take from a style sheet: Okabe and Ito's, which people
   // with any colour vision tell apart; lightened on a dark ground.
   var light = { fg: "#1b2330", dim: "#5a6675", grid: "#e3e8ed", bg: "#ffffff", total: "#3a4552", read: "#0072b2", write: "#d55e00", trim: "#008f68",
-    ramp: "rgba(120,130,140,.20)", prep: "rgba(0,114,178,.07)", steady: "rgba(0,143,104,.16)", edge: "rgba(90,102,117,.45)", mark: "#b3261e",
+    ramp: "rgba(120,130,140,.16)", prep: "rgba(0,114,178,.08)", steady: "rgba(0,143,104,.18)", edge: "rgba(90,102,117,.35)", mark: "#b3261e",
     set: ["#0072b2", "#d55e00", "#008f68", "#b3568a", "#b07d00", "#2a93c9", "#3a4552", "#7a5195"] };
   var dark = { fg: "#e4e9ef", dim: "#9aa7b5", grid: "#28313b", bg: "#12161c", total: "#c6d0da", read: "#56b4e9", write: "#f08a3c", trim: "#2fc79b",
-    ramp: "rgba(160,170,180,.20)", prep: "rgba(86,180,233,.09)", steady: "rgba(47,199,155,.18)", edge: "rgba(154,167,181,.45)", mark: "#ff8a80",
+    ramp: "rgba(160,170,180,.16)", prep: "rgba(86,180,233,.10)", steady: "rgba(47,199,155,.20)", edge: "rgba(154,167,181,.35)", mark: "#ff8a80",
     set: ["#56b4e9", "#f08a3c", "#2fc79b", "#dd8fba", "#e8c547", "#8ecdf2", "#c6d0da", "#b79bd4"] };
   var scheme = window.matchMedia("(prefers-color-scheme: dark)");
   bs.printing = false;
