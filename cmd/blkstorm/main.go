@@ -107,5 +107,6 @@ reached, 130 or 143 interrupted (with a valid partial result).`,
 	root.SetErr(a.stderr)
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(a.runCommand(), a.sweepCommand(), a.planCommand(), a.findMaxCommand(), a.devicesCommand(), a.versionCommand())
+	refuseEmpty(root)
 	return root
 }

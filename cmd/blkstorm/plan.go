@@ -75,9 +75,6 @@ targets; for others, and where it allows nothing, --destroy is needed before any
 			if out.rePrecondition {
 				return errors.New("--re-precondition: goes with --resume only")
 			}
-			if cmd.Flags().Changed("dir") && out.dir == "" {
-				return errors.New("--dir: the name is empty")
-			}
 			p, err := a.planFrom(cmd.Flags(), &change, args)
 			if err != nil {
 				return err

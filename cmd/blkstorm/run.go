@@ -112,9 +112,6 @@ func (a *app) frameOf(f *pflag.FlagSet, load *loadFlags, out *outputFlags, targe
 	if out.rePrecondition {
 		return nil, errors.New("--re-precondition: goes with --resume only")
 	}
-	if f.Changed("dir") && out.dir == "" {
-		return nil, errors.New("--dir: the name is empty")
-	}
 	if f.Changed("grace") && load.grace <= 0 {
 		return nil, errors.New("--grace: must be over 0")
 	}
