@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -23,9 +22,6 @@ func (out *outputFlags) addResume(f *pflag.FlagSet) {
 
 // checkResume says what of a command line does not go with --resume.
 func (out *outputFlags) checkResume(f *pflag.FlagSet, targets []string) error {
-	if out.resume == "" {
-		return errors.New("--resume: the name is empty")
-	}
 	var wrong []string
 	f.Visit(func(flag *pflag.Flag) {
 		if !slices.Contains(besideResume, flag.Name) {
