@@ -1,29 +1,14 @@
 package histogram
 
 import (
-	"bytes"
-	"compress/zlib"
-	"encoding/base64"
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"math/big"
-
-	hdr "github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// maxDecoded bounds the count of a histogram that comes from outside. No fleet reaches it (a
-// billion I/Os per second for 100 days), and it leaves room to merge 2048 of them in 64 bits.
-const maxDecoded = 1 << 53
-
-var (
-	// ErrEncoding is wrapped by every error of Decode.
-	ErrEncoding = errors.New("not a usable HdrHistogram V2 encoding")
-	// ErrRestore is wrapped by every error of Restore.
-	ErrRestore = errors.New("the figures do not belong to this histogram")
-)
+// ErrRestore is wrapped by every error of Restore.
+var ErrRestore = errors.New("the figures do not belong to this histogram")
 
 // Encode returns the buckets in HdrHistogram's V2 compressed encoding, base64, which any
 // HdrHistogram library reads ("HISTFAAA..."). Minimum, maximum and sums do not travel with it.
@@ -32,91 +17,13 @@ func (h *Histogram) Encode() (string, error) {
 	if h.count > math.MaxInt64 {
 		return "", fmt.Errorf("encode histogram: %d values are more than the format holds", h.count)
 	}
-	s := hdr.Snapshot{LowestTrackableValue: Lowest, HighestTrackableValue: Highest, SignificantFigures: Digits}
+	p := packers.Get().(*packer)
+	defer packers.Put(p)
+	first := 0
 	if h.count > 0 {
-		s.Counts = make([]int64, Buckets)
-		for i := index(h.min); i <= index(h.max); i++ {
-			s.Counts[i] = int64(h.counts[i])
-		}
+		first = int(index(h.min))
 	}
-	b, err := hdr.Import(&s).Encode(hdr.V2CompressedEncodingCookieBase)
-	if err != nil {
-		return "", fmt.Errorf("encode histogram: %w", err)
-	}
-	return string(b), nil
-}
-
-// Decode reads what Encode wrote, or another tool with a lowest value of 1 and 3 digits; its
-// range may differ, and values above Highest come in clamped. Buckets and count are exact. All
-// else is then only known to the bucket: minimum and maximum are the outer ends of the first and
-// the last bucket, mean and deviation come from bucket middles (under 0.1 % off). Restore puts
-// the exact figures back where they are known.
-func Decode(s string) (*Histogram, error) {
-	if err := checkHeader(s); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrEncoding, err)
-	}
-	in, err := hdr.Decode([]byte(s))
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrEncoding, err)
-	}
-	if in.TotalCount() > maxDecoded {
-		return nil, fmt.Errorf("%w: a count of %d is no measurement", ErrEncoding, in.TotalCount())
-	}
-	h := New()
-	first, last := -1, 0
-	for i, c := range in.Export().Counts {
-		if c == 0 {
-			continue
-		}
-		h.grow()
-		n := uint64(c)
-		if low, _ := Range(i); low > Highest {
-			i = Index(Highest)
-			h.clamped += n
-		}
-		h.counts[i] += n
-		h.addN(min(middle(i), Highest), n)
-		if first < 0 {
-			first = i
-		}
-		last = i
-	}
-	if h.count > 0 {
-		low, _ := Range(first)
-		_, high := Range(last)
-		h.min, h.max = uint64(low), uint64(min(high, Highest))
-	}
-	return h, nil
-}
-
-// checkHeader refuses a foreign geometry before the library allocates for it: a header of a few
-// bytes may declare 50 MiB of counts, and the strings of Decode come over a network.
-func checkHeader(s string) error {
-	raw, err := base64.StdEncoding.DecodeString(s)
-	if err != nil {
-		return err
-	}
-	if len(raw) < 8 {
-		return io.ErrUnexpectedEOF
-	}
-	z, err := zlib.NewReader(bytes.NewReader(raw[8:]))
-	if err != nil {
-		return err
-	}
-	// The header, big-endian: cookie, payload length, normalizing offset, digits (int32 each),
-	// lowest, highest (int64), conversion ratio (float64).
-	var head [40]byte
-	if _, err := io.ReadFull(z, head[:]); err != nil {
-		return err
-	}
-	digits := int32(binary.BigEndian.Uint32(head[12:]))
-	lowest := int64(binary.BigEndian.Uint64(head[16:]))
-	ratio := math.Float64frombits(binary.BigEndian.Uint64(head[32:]))
-	if digits != Digits || lowest != Lowest || ratio != 1 {
-		return fmt.Errorf("geometry has %d digits from %d with ratio %g, want %d digits from %d with ratio 1",
-			digits, lowest, ratio, Digits, Lowest)
-	}
-	return nil
+	return p.pack(first, h.touched())
 }
 
 // Restore gives a decoded histogram the exact figures that were written beside it, in

@@ -31,6 +31,7 @@ type Builder struct {
 	index       int
 	scratch     runner.Stat
 	following   []following
+	history     *history // nil: none is kept
 }
 
 // NewBuilder begins a point of doc. Rows are kept for the document only if keepRows is set: a run of
@@ -77,6 +78,7 @@ func (b *Builder) Row(row *runner.Row) *Interval {
 		}
 	}
 	b.follow(row)
+	b.history.row(b, row)
 	if !row.Ramp {
 		b.peak = max(b.peak, row.InFlight)
 	}
@@ -162,7 +164,7 @@ func (b *Builder) Finish(res *runner.Result, seed uint64) (*Point, error) {
 		Started: res.WindowStart.UTC(), WindowS: seconds(res.Window), RampS: seconds(res.Ramp),
 		Completed: res.Completed, Interrupted: res.Interrupted, Seed: seed,
 		RampIOs: res.RampIOs, DrainedMaxNS: int64(res.DrainedMax), Faults: res.Faults, InFlight: b.peak, CPU: res.CPU, Process: process(res),
-		Intervals: b.intervals, RampIntervals: b.ramp,
+		Intervals: b.intervals, RampIntervals: b.ramp, History: b.history.all(),
 		PerThread: []Thread{}, Errors: []IOError{}, Stuck: []Stuck{}, Warnings: []verdict.Warning{},
 	}
 	if res.Failed != nil {

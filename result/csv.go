@@ -19,7 +19,8 @@ import (
 // write, trim and sync as far as they have I/Os. Columns may be added at the end of a later version;
 // names stay. Numbers are plain (no separators, a dot for the fraction), times UTC in RFC 3339; a
 // cell without a value is empty, as the latency of a direction that completed nothing. Targets and
-// warning codes are joined by ";".
+// warning codes are joined by ";". A row is one line; what of its text cannot be printed is escaped, and what
+// a spreadsheet would take for a formula gets an apostrophe before it.
 func WriteCSV(w io.Writer, d *Doc) error {
 	var b bytes.Buffer
 	c := csv.NewWriter(&b)
@@ -46,12 +47,12 @@ func csvHeader(percentiles []string) []string {
 		"lat_mean_ns", "lat_stddev_ns", "lat_min_ns",
 	}
 	for _, key := range percentiles {
-		head = append(head, "lat_p"+strings.ReplaceAll(key, ".", "_")+"_ns")
+		head = append(head, csvText("lat_p"+strings.ReplaceAll(key, ".", "_")+"_ns"))
 	}
 	return append(head, "lat_max_ns",
 		"cpu_user_pct", "cpu_system_pct", "cpu_iowait_pct", "cpu_steal_pct", "process_cpus", "warnings",
 		"offered", "late", "missed", "response_mean_ns", "response_p50_ns", "response_p95_ns", "response_p99_ns", "response_max_ns",
-		"skipped", "asserts_missed")
+		"skipped", "asserts_missed", "round")
 }
 
 func (d *Doc) csvRow(index int, p *Point, dir figure, percentiles []string) []string {
@@ -61,7 +62,7 @@ func (d *Doc) csvRow(index int, p *Point, dir figure, percentiles []string) []st
 	}
 	s := dir.stat
 	row := []string{
-		d.ID, strconv.Itoa(index), p.Label, p.Phase, dir.name, strings.Join(d.paths(p), ";"), p.EngineName,
+		csvText(d.ID), strconv.Itoa(index), csvText(p.Label), csvText(p.Phase), dir.name, csvText(strings.Join(d.paths(p), ";")), csvText(p.EngineName),
 		strconv.Itoa(p.Threads), strconv.Itoa(p.IODepth), strconv.Itoa(p.IODepthEffective), strconv.FormatInt(p.InFlight, 10),
 		p.Started.UTC().Format(time.RFC3339Nano), plain(p.RampS), plain(p.WindowS),
 		strconv.FormatBool(p.Completed), strconv.FormatBool(p.Interrupted), count(p.Seed),
@@ -70,8 +71,16 @@ func (d *Doc) csvRow(index int, p *Point, dir figure, percentiles []string) []st
 	}
 	return slices.Concat(row, csvLatency(s.Latency, percentiles), []string{
 		fixed(p.CPU.UserPct), fixed(p.CPU.SystemPct), fixed(p.CPU.IOWaitPct), fixed(p.CPU.StealPct), fixed(p.Process.CPUs),
-		codes(p.Warnings, d.Warnings),
-	}, csvOpenLoop(s), []string{p.Skipped, p.missed()})
+		csvText(codes(p.Warnings, d.Warnings)),
+	}, csvOpenLoop(s), []string{csvText(p.Skipped), csvText(p.missed()), p.roundText()})
+}
+
+// roundText is the number of the point's round; empty for one that has none.
+func (p *Point) roundText() string {
+	if p.Round == 0 {
+		return ""
+	}
+	return strconv.Itoa(p.Round)
 }
 
 // missed joins the limits that the point does not keep.

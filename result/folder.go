@@ -22,6 +22,9 @@ const (
 	temporaryFile = ".result.json.tmp"
 	intervalsFile = "intervals.ndjson"
 	latencyFile   = "latency.hlog"
+	// ReportFile is the page that package report makes of the others.
+	ReportFile      = "report.html"
+	temporaryReport = "." + ReportFile + ".tmp"
 )
 
 var (
@@ -36,6 +39,7 @@ var (
 //	result.json       the document without interval rows, replaced whole after each point
 //	intervals.ndjson  a line per interval, written when the interval ends (see WriteNDJSON)
 //	latency.hlog      an HdrHistogram interval log of the windows, without the ramps
+//	report.html       a page made of these when the run has ended, by package report
 //
 // Each line of the latter two is one write, so others can follow them live and a killed run leaves
 // whole lines. One caveat: the kernel may cut the very last write short when it kills the writer, so
@@ -89,9 +93,9 @@ func (f *Folder) vacant() error {
 	first := ""
 	for _, e := range entries {
 		switch name := e.Name(); name {
-		case resultFile, intervalsFile, latencyFile:
+		case resultFile, intervalsFile, latencyFile, ReportFile:
 			return fail(fmt.Errorf("%w (%s in %s); name another folder, or go on with that run: --resume %s", ErrHoldsResult, name, f.dir, f.dir))
-		case temporaryFile:
+		case temporaryFile, temporaryReport:
 			// Left by a run that was killed before its first point ended: ours, and overwritten.
 		default:
 			if first == "" {

@@ -140,7 +140,7 @@ func TestSweepAxes(t *testing.T) {
 		for name := range strings.FieldsSeq(axes) {
 			s.Axes = append(s.Axes, axis(name, "1", "2"))
 		}
-		if row, col := s.axes(); row+" "+col != want {
+		if row, col := s.MatrixAxes(); row+" "+col != want {
 			t.Errorf("%q: rows %q, columns %q; want %q", axes, row, col, want)
 		}
 	}

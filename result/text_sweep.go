@@ -8,9 +8,9 @@ import (
 	"blkstorm/sweep"
 )
 
-// axes chooses what the rows and the columns of the matrices are: threads and iodepth where they are
+// MatrixAxes chooses what the rows and the columns of the matrices are: threads and iodepth where they are
 // swept, else the first and the last of the other axes that are left.
-func (s *Sweep) axes() (row, col string) {
+func (s *Sweep) MatrixAxes() (row, col string) {
 	var others []string
 	has := map[string]bool{}
 	for _, a := range s.Axes {
@@ -46,7 +46,7 @@ func (d *Doc) textSweep(b *strings.Builder) {
 		rows = append(rows, figure{p.Label, p.Total})
 	}
 	unit, scale := latencyUnit(rows, func(s *Stat) *Latency { return s.Latency })
-	row, col := s.axes()
+	row, col := s.MatrixAxes()
 	matrices := spec.Matrices(row, col)
 	for _, f := range []struct {
 		head, name string
@@ -82,12 +82,7 @@ func (d *Doc) textSweep(b *strings.Builder) {
 				partial = true
 			}
 		}
-		for i := range matrices {
-			b.WriteString("\n")
-			for line := range strings.Lines(matrices[i].Text(f.head, func(k int) string { return marks[k] })) {
-				b.WriteString("  " + line)
-			}
-		}
+		writeMatrices(b, matrices, f.head, marks)
 	}
 	if partial {
 		b.WriteString("  * not completed\n")

@@ -53,12 +53,17 @@ func (w *walk) next() *lane {
 	return l
 }
 
-// fit is how long the lane's next I/O is, of those of size bytes.
+// fit is how long the lane's next I/O is, of those of size bytes. At its end the lane begins again, with
+// an I/O that is never longer than the lane: one that is shorter than a block has no other.
 func (w *walk) fit(l *lane, size int64) int64 {
-	if rest := l.length - l.cursor; w.whole && rest > 0 && rest < size {
-		return rest
+	if !w.whole {
+		return size
 	}
-	return size
+	rest := l.length - l.cursor
+	if rest <= 0 {
+		rest = l.length
+	}
+	return min(size, rest)
 }
 
 // step is where the lane's next I/O goes, of size bytes. Where it would not fit before the lane's end

@@ -231,7 +231,7 @@ func newSeed() uint64 {
 func flagError(cmd *cobra.Command, err error) error {
 	var invalid *pflag.InvalidValueError
 	if errors.As(err, &invalid) {
-		return fmt.Errorf("--%s %s: %w", invalid.GetFlag().Name, invalid.GetValue(), invalid.Unwrap())
+		return invalidFlag(invalid)
 	}
 	var unknown *pflag.NotExistError
 	if errors.As(err, &unknown) {

@@ -118,10 +118,8 @@ func (ph *phaseFlags) check(f *pflag.FlagSet) error {
 	if f.Changed("idle") && ph.idle <= 0 {
 		return fmt.Errorf("--idle %v: must be over 0", ph.idle)
 	}
-	for name, changed := range map[string]bool{"precondition": ph.precondition == "", "precondition-with": strings.TrimSpace(ph.with) == ""} {
-		if f.Changed(name) && changed {
-			return fmt.Errorf("--%s: is empty", name)
-		}
+	if f.Changed("precondition-with") && strings.TrimSpace(ph.with) == "" {
+		return emptyFlag(f.Lookup("precondition-with"))
 	}
 	var unused error
 	f.VisitAll(func(o *pflag.Flag) {

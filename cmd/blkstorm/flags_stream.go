@@ -43,15 +43,21 @@ func (l *loadFlags) oneOfSeveral(defaults *pflag.FlagSet, text string, targets [
 	var own loadFlags
 	f := pflag.NewFlagSet("stream", pflag.ContinueOnError)
 	own.addStream(f)
-	f.StringVar(&own.label, "label", "", "")
-	f.StringVar(&own.on, "on", "", "")
-	f.Float64Var(&own.share, "share", 0, "")
+	f.StringVar(&own.label, "label", "", "`NAME` in the result")
+	f.StringVar(&own.on, "on", "", "`TARGET`s that it uses")
+	f.Float64Var(&own.share, "share", 0, "`PCT` of the I/Os")
 	words := strings.Fields(text)
 	if len(words) == 0 {
 		return nil, errors.New("has no option")
 	}
 	for i, w := range words {
-		if name, _, assigned := strings.Cut(w, "="); !strings.HasPrefix(w, "-") && assigned && f.Lookup(name) != nil {
+		name, value, assigned := strings.Cut(strings.TrimPrefix(w, "--"), "=")
+		o := f.Lookup(name)
+		switch {
+		case !assigned || o == nil:
+		case value == "":
+			return nil, emptyFlag(o)
+		case !strings.HasPrefix(w, "-"):
 			words[i] = "--" + w
 		}
 	}
@@ -109,7 +115,7 @@ func (l *loadFlags) inherit(defaults, f *pflag.FlagSet, ownPace bool, own *loadF
 func streamError(err error) error {
 	var invalid *pflag.InvalidValueError
 	if errors.As(err, &invalid) {
-		return fmt.Errorf("--%s %s: %w", invalid.GetFlag().Name, invalid.GetValue(), invalid.Unwrap())
+		return invalidFlag(invalid)
 	}
 	return err
 }

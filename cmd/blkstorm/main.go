@@ -111,6 +111,18 @@ reached, 130 or 143 interrupted (with a valid partial result).`,
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(a.runCommand(), a.sweepCommand(), a.planCommand(), a.findMaxCommand(), a.fioCommand(), a.devicesCommand(), a.versionCommand())
+	root.AddCommand(
+		a.runCommand(),
+		a.sweepCommand(),
+		a.planCommand(),
+		a.profileCommand(),
+		a.findMaxCommand(),
+		a.fioCommand(),
+		a.reportCommand(),
+		a.compareCommand(),
+		a.exportCommand(),
+		a.devicesCommand(),
+		a.versionCommand(),
+	)
 	return root
 }

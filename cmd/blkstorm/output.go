@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -14,6 +15,7 @@ import (
 	"blkstorm/plan"
 	"blkstorm/printable"
 	"blkstorm/result"
+	"blkstorm/result/published"
 )
 
 // writer puts the document on standard output, and nothing else.
@@ -21,36 +23,42 @@ type writer struct {
 	out    io.Writer
 	format string
 	show   *live.View
+	folder bool // the result is kept there, too
+	failed error
 }
 
 // attach hooks the writer and the view of the run into it: both see rows and points; on standard output they
 // appear where the format is a stream.
 func (w *writer) attach(o *execute.Options) {
-	stream := w.format == "ndjson"
 	o.Log = func(format string, args ...any) { w.show.Note(fmt.Sprintf(format, args...)) }
 	o.Begun = func(d *result.Doc) error {
 		w.show.Begin(d)
-		if stream {
-			return result.WriteNDJSONRun(w.out, d)
-		}
-		return nil
+		return w.stream(func() error { return result.WriteNDJSONRun(w.out, d) })
 	}
 	o.PointBegun = w.show.PointBegin
 	o.Row = func(_ *plan.Point, in *result.Interval) error {
 		w.show.Row(in)
-		if stream {
-			return result.WriteNDJSON(w.out, in)
-		}
-		return nil
+		return w.stream(func() error { return result.WriteNDJSON(w.out, in) })
 	}
-	o.Steady = w.show.Steady
+	o.Steady, o.Rounds = w.show.Steady, w.show.Rounds
 	o.Point = func(i int, p *result.Point) error {
 		w.show.PointEnd(p)
-		if stream {
-			return result.WriteNDJSONPoint(w.out, i, p)
-		}
+		return w.stream(func() error { return result.WriteNDJSONPoint(w.out, i, p) })
+	}
+}
+
+// stream writes a line of a stream. Whoever reads it may go away, or its disk may be full: with a folder the
+// run goes on, nothing follows the line that failed, and finish tells of it.
+func (w *writer) stream(line func() error) error {
+	if w.format != "ndjson" || w.failed != nil {
 		return nil
 	}
+	err := line()
+	if err != nil && w.folder {
+		w.failed = err
+		return nil
+	}
+	return err
 }
 
 // isTerminal says whether people see what is written to w.
@@ -60,6 +68,9 @@ func isTerminal(w io.Writer) bool {
 }
 
 func (w *writer) finish(d *result.Doc) error {
+	if w.failed != nil {
+		return w.failed
+	}
 	switch w.format {
 	case "json":
 		return result.WriteJSON(w.out, d)
@@ -68,7 +79,7 @@ func (w *writer) finish(d *result.Doc) error {
 	case "ndjson":
 		return result.WriteNDJSONEnd(w.out, d)
 	default:
-		return result.WriteText(w.out, d)
+		return errors.Join(result.WriteText(w.out, d), published.WriteText(w.out, d))
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 )
 
 // besideResume are the options that a run which is gone on with may have: its plan has the others.
-var besideResume = []string{"resume", "re-precondition", "format", "quiet", "dry-run"}
+var besideResume = []string{"resume", "re-precondition", "format", "metrics", "quiet", "dry-run"}
 
 // addResume adds the options that go on with a run.
 func (out *outputFlags) addResume(f *pflag.FlagSet) {
@@ -23,9 +23,6 @@ func (out *outputFlags) addResume(f *pflag.FlagSet) {
 
 // checkResume says what of a command line does not go with --resume.
 func (out *outputFlags) checkResume(f *pflag.FlagSet, targets []string) error {
-	if out.resume == "" {
-		return errors.New("--resume: the name is empty")
-	}
 	var wrong []string
 	f.Visit(func(flag *pflag.Flag) {
 		if !slices.Contains(besideResume, flag.Name) {
@@ -40,6 +37,17 @@ func (out *outputFlags) checkResume(f *pflag.FlagSet, targets []string) error {
 		out.resume, strings.Join(wrong, ", "), strings.Join(besideResume[1:], ", --"))
 }
 
+// checkDir says what is wrong with the options of folders in a run that is not gone on with.
+func (out *outputFlags) checkDir(f *pflag.FlagSet) error {
+	switch {
+	case out.rePrecondition:
+		return errors.New("--re-precondition: goes with --resume only")
+	case f.Changed("dir") && out.dir == "":
+		return errors.New("--dir: the name is empty")
+	}
+	return nil
+}
+
 // finished prints the document of a run that has nothing left to do, with the status that it ended with.
 func (a *app) finished(done *execute.FinishedError, w *writer) error {
 	w.show.Note(done.Error())
@@ -50,5 +58,5 @@ func (a *app) finished(done *execute.FinishedError, w *writer) error {
 		}
 	}
 	a.exit = a.status(done.Doc)
-	return w.finish(done.Doc)
+	return errors.Join(w.finish(done.Doc), a.missingReport(done.Dir, done.Doc))
 }

@@ -139,7 +139,7 @@ func TestResumeTakesNothingElse(t *testing.T) {
 	for args, want := range map[string]string{
 		"run --resume " + empty:                             "there is no result.json in it",
 		"run --resume " + empty + "/no":                     "no such file or directory",
-		"run --resume= ":                                    "--resume: the name is empty",
+		"run --resume= ":                                    "--resume: is empty; it takes DIR",
 		"run --resume out --bs 8k --destroy /dev/x":         "leave out --bs, --destroy, /dev/x; beside it go",
 		"run --resume out --dir out":                        "leave out --dir",
 		"run --re-precondition --size 1m":                   "--re-precondition: goes with --resume only",

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"golang.org/x/sys/unix"
 
 	"blkstorm/execute"
 	"blkstorm/live"
@@ -23,6 +24,7 @@ var formats = []string{"text", "json", "csv", "ndjson"}
 // outputFlags are the options that say what comes out.
 type outputFlags struct {
 	format, dir, percentiles string
+	metrics                  string // address of the Prometheus page
 	quiet, dryRun            bool
 	resume                   string // folder of the run to go on with
 	rePrecondition           bool
@@ -71,6 +73,7 @@ func (out *outputFlags) add(f *pflag.FlagSet) {
 	f.StringVar(&out.dir, "dir", "", "write a result folder: `DIR` must be empty or not exist yet")
 	out.addResume(f)
 	f.StringVar(&out.percentiles, "percentiles", "", "latency percentiles of the result, a `LIST` (default 50,90,95,99,99.9,99.99,99.999)")
+	out.addMetrics(f)
 	f.BoolVar(&out.quiet, "quiet", false, "no progress on standard error")
 	f.BoolVar(&out.dryRun, "dry-run", false, "print the plan, the guard's answers, bytes and time; touch nothing")
 }
@@ -87,7 +90,7 @@ func (out *outputFlags) check(search bool) error {
 	case out.format != "yaml" && !slices.Contains(formats, out.format):
 		return fmt.Errorf("--format %q: known are %s", out.format, strings.Join(formats, ", "))
 	}
-	return nil
+	return out.checkMetrics()
 }
 
 // planOf makes the plan of one point from a command line; nil with --resume, whose folder has the plan.
@@ -109,11 +112,8 @@ func (a *app) frameOf(f *pflag.FlagSet, load *loadFlags, out *outputFlags, targe
 	if f.Changed("resume") {
 		return nil, out.checkResume(f, targets)
 	}
-	if out.rePrecondition {
-		return nil, errors.New("--re-precondition: goes with --resume only")
-	}
-	if f.Changed("dir") && out.dir == "" {
-		return nil, errors.New("--dir: the name is empty")
+	if err := out.checkDir(f); err != nil {
+		return nil, err
 	}
 	if f.Changed("grace") && load.grace <= 0 {
 		return nil, errors.New("--grace: must be over 0")
@@ -152,15 +152,26 @@ func (a *app) runPlan(ctx context.Context, p *plan.Plan, out *outputFlags, find 
 		}
 		return err
 	}
+	if opts.Dir == "" {
+		if err := checkOutput(a.stdout); err != nil {
+			return err
+		}
+	}
+	page, err := out.listen()
+	if err != nil {
+		return err
+	}
+	defer page.Close()
 	run := (*execute.Session).Run
 	show := live.New(a.stderr, live.Options{Quiet: out.quiet, Plain: out.format == "ndjson" && isTerminal(a.stdout)})
 	defer show.Close()
-	w := writer{out: a.stdout, format: out.format, show: show}
+	w := writer{out: a.stdout, format: out.format, show: show, folder: opts.Dir != ""}
 	w.attach(&opts)
 	if find != nil {
 		find.attach(&opts)
 		run = func(s *execute.Session, ctx context.Context) (*result.Doc, error) { return s.RunPoints(ctx, find.next) }
 	}
+	serve(page, &opts)
 	session, err := execute.Prepare(p, opts)
 	if errors.As(err, &done) {
 		return a.finished(done, &w)
@@ -171,13 +182,19 @@ func (a *app) runPlan(ctx context.Context, p *plan.Plan, out *outputFlags, find 
 	ctx, cancel := a.signals.context(ctx)
 	defer cancel()
 	doc, err := run(session, ctx)
-	show.Close() // nothing else is printed while the view is there
+	show.Close()                                  // nothing else is printed while the view is there
+	if doc == nil && errors.Is(err, unix.EPIPE) { // not as for a list that somebody has read enough of: nothing has run
+		a.complain(err)
+		a.exit = exitUsage
+		return nil
+	}
 	if doc == nil {
 		return err
 	}
 	if len(doc.Points) > 0 || out.format != "text" { // people need no table of nothing
 		err = errors.Join(err, w.finish(doc))
 	}
+	err = errors.Join(err, a.reportOf(opts.Dir, doc))
 	a.exit = a.status(doc)
 	if a.exit == exitMissed {
 		a.sayMissed(doc)

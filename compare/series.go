@@ -1,0 +1,135 @@
+package compare
+
+import (
+	"strings"
+
+	"blkstorm/histogram"
+	"blkstorm/result"
+	"blkstorm/result/load"
+)
+
+// row is what a figure needs of an interval row: read, write, trim.
+type row struct {
+	start  int64 // wall clock, ns
+	length float64
+	of     [3]result.IntervalStat
+}
+
+// series are the rows of one point's window.
+type series struct {
+	rows []row
+	// below counts, for each direction and percentile, how many I/Os of each row were not over the
+	// percentile of the whole window; nil without a histogram log.
+	below map[Metric][]float64
+	at    map[int64]int // row by its start
+}
+
+// run is one result with its series, which are read only where they are needed.
+type run struct {
+	*load.Result
+	series []series
+	// noRows and noLog say why there are none; empty: there are.
+	noRows, noLog string
+}
+
+// gather reads the rows, and for the percentiles among the metrics the histogram log.
+func (r *run) gather(metrics []Metric) {
+	r.series = make([]series, len(r.Doc.Points))
+	if r.Gaps.NoRows {
+		r.noRows = "there are no interval rows"
+		if r.Kind == load.Fio {
+			r.noRows = "fio's JSON has no interval rows"
+		}
+	}
+	for in, err := range r.Rows() {
+		if err != nil {
+			r.noRows = "its interval rows cannot be read: " + err.Error()
+			break
+		}
+		if in.Ramp || in.Point >= len(r.series) {
+			continue
+		}
+		s := &r.series[in.Point]
+		s.rows = append(s.rows, row{start: in.StartUnixNS, length: in.LengthS, of: [3]result.IntervalStat{in.Read, in.Write, in.Trim}})
+	}
+	r.noLog = r.noRows
+	if r.noLog == "" && r.Gaps.NoLog {
+		r.noLog = "there is no latency.hlog with the histograms of the rows; --dir writes it"
+	}
+	if r.noLog == "" && r.prepare(metrics) {
+		if err := r.readLog(); err != nil {
+			r.noLog = "its latency.hlog cannot be read: " + err.Error()
+		}
+	}
+}
+
+// prepare makes room for the counts, and says whether there is anything to count.
+func (r *run) prepare(metrics []Metric) (any bool) {
+	for i, p := range r.Doc.Points {
+		s := &r.series[i]
+		s.below, s.at = map[Metric][]float64{}, map[int64]int{}
+		for k := range s.rows {
+			s.at[s.rows[k].start] = k
+		}
+		for _, m := range metrics {
+			if _, ok := m.percentile(); !ok || !m.service() {
+				continue
+			}
+			for _, direction := range directions {
+				if of := statOf(p, direction); (m.Direction == "" || m.Direction == direction) && of != nil && of.IOs > 0 {
+					s.below[Metric{direction, m.Figure}] = make([]float64, len(s.rows))
+					any = true
+				}
+			}
+		}
+	}
+	return any
+}
+
+// service says that the figure is of the service time.
+func (m Metric) service() bool { return strings.HasPrefix(m.Figure, "latency.") }
+
+func statOf(p *result.Point, direction string) *result.Stat {
+	return map[string]*result.Stat{"total": p.Total, "read": p.Read, "write": p.Write, "trim": p.Trim, "sync": p.Sync}[direction]
+}
+
+func (r *run) readLog() error {
+	h := histogram.New()
+	for line, err := range r.Log() {
+		if err != nil {
+			return err
+		}
+		if line.Point >= len(r.series) {
+			continue
+		}
+		s := &r.series[line.Point]
+		k, ok := s.at[line.Start.UnixNano()]
+		if !ok || len(s.below) == 0 {
+			continue // what is missing is noticed when all is added up
+		}
+		if err := line.Decode(h); err != nil {
+			return err
+		}
+		for m, counts := range s.below {
+			if m.Direction != line.Direction && (m.Direction != "total" || line.Direction == "sync") {
+				continue
+			}
+			if limit, err := r.Doc.Points[line.Point].Figure(m.Direction, m.Figure); err == nil {
+				counts[k] += notOver(h, int64(limit))
+			}
+		}
+	}
+	return nil
+}
+
+// notOver counts the values in the buckets up to the one of v.
+func notOver(h *histogram.Histogram, v int64) float64 {
+	n := uint64(0)
+	for b := range h.Buckets() {
+		if b.Low > v {
+			break
+		}
+		n += b.Count
+	}
+	return float64(n)
+}

@@ -1,0 +1,108 @@
+package compare
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"blkstorm/verdict"
+)
+
+// warnings are those of single sides, and of the comparison as a whole.
+func (c *comparer) warnings(d *Doc) []verdict.Warning {
+	out := []verdict.Warning{}
+	add := func(code, message, advice string) {
+		out = append(out, verdict.Warning{Code: code, Message: message, Advice: advice})
+	}
+	methods := map[string]bool{}
+	for _, o := range c.open {
+		methods[o.figure.Method] = true
+	}
+	if methods[FromRows] || methods[FromRowShares] {
+		add("one_pair", "with one run on a side, its rows tell what varies within a run; what varies from run to run is not in the intervals",
+			"repeat both, in turn (A B A B), and give the repeats with commas between: A1,A2,A3 B1,B2,B3")
+	}
+	for _, s := range c.sides {
+		s.distrust(add)
+	}
+	return out
+}
+
+// distrust says what speaks against the figures of a side.
+func (s *side) distrust(add func(code, message, advice string)) {
+	for _, k := range s.order {
+		if n := len(s.points[k]); n < len(s.runs) {
+			add("missing_repeats", fmt.Sprintf("%s: %v is in %d of the %d runs", s.name, k, n, len(s.runs)), "give repeats of the same plan")
+		}
+	}
+	points, partial, faulty := 0, 0, 0
+	quick, unsteady := false, false
+	codes := map[string]bool{}
+	note := func(list []verdict.Warning) {
+		for _, w := range list {
+			codes[w.Code] = true
+		}
+	}
+	for _, r := range s.runs {
+		quick = quick || r.Doc.Plan != nil && r.Doc.Plan.Quick
+		note(r.Doc.Warnings)
+		for _, p := range r.Doc.Points {
+			note(p.Warnings)
+			unsteady = unsteady || p.Steady != nil && !p.Steady.State.Steady
+			if p.Skipped != "" || prepares(p.Phase) {
+				continue
+			}
+			points++
+			if !p.Completed || p.Interrupted {
+				partial++
+			}
+			if t := p.Total; p.Faults+t.Errors+t.Short+t.Zero+p.StuckIOs > 0 || len(p.Errors) > 0 || p.Failure != "" {
+				faulty++
+			}
+		}
+	}
+	if partial > 0 {
+		add("side_partial", fmt.Sprintf("%s: %d of %d measured points did not run to the planned end", s.name, partial, points),
+			"compare whole runs; --resume goes on with one that was cut off")
+	}
+	if faulty > 0 {
+		add("side_errors", fmt.Sprintf("%s: %d of %d measured points had I/O errors, short transfers or I/Os without an answer", s.name, faulty, points),
+			"a device that fails has no figures to compare: find the cause first")
+	}
+	if quick {
+		add("side_quick", s.name+": ran with --quick: nothing held it to steady state", "leave --quick out for results that are kept")
+	}
+	if unsteady || codes["not_steady"] || codes["steady_state_lost"] {
+		add("side_not_steady", s.name+": steady state was not reached, or was lost", "precondition longer (docs/steady.md): a device that drifts has other figures at another time")
+	}
+	if codes["buffered"] {
+		add("side_buffered", s.name+": I/O went through the page cache", "leave --direct=false out: the page cache is measured, not the device")
+	}
+	for _, code := range []string{"not_steady", "steady_state_lost", "buffered", "not_completed", "io_errors", "short_io"} {
+		delete(codes, code) // said above
+	}
+	if len(codes) > 0 {
+		add("side_warned", s.name+": has the warnings "+strings.Join(slices.Sorted(maps.Keys(codes)), ", "), "read them in the result itself: they say what its figures are worth")
+	}
+	s.alike(add)
+}
+
+// alike says where repeats of a side are no repeats.
+func (s *side) alike(add func(code, message, advice string)) {
+	first := s.runs[0]
+	ids := map[string]bool{}
+	for _, r := range s.runs {
+		if id := r.Doc.ID; id != "" && ids[id] {
+			add("same_result", s.name+": the result "+id+" is given twice", "give each repeat once: the same one again looks like certainty")
+		}
+		ids[r.Doc.ID] = true
+		list := differs(hostFacts(first.Doc), hostFacts(r.Doc))
+		list = append(list, deviceDifferences(first.Doc, r.Doc)...)
+		list = append(list, planDifferences(first.Doc.Plan, r.Doc.Plan)...)
+		if len(list) > 0 {
+			add("repeats_differ", some(fmt.Sprintf("%s: %s is no repeat of %s: they differ in", s.name, r.Name(), first.Name()), list),
+				"repeats are runs of the same plan on the same target and machine")
+		}
+	}
+}

@@ -1,0 +1,157 @@
+package report
+
+import (
+	"math"
+
+	"blkstorm/printable"
+	"blkstorm/result"
+	"blkstorm/sweep"
+)
+
+// matrix is a coloured table: a figure of the points that differ in two axes.
+type matrix struct {
+	Caption, Unit string
+	Row, Col      string
+	Cols          []string
+	Rows          []matrixRow
+}
+
+type matrixRow struct {
+	Name  string
+	Cells []cell
+}
+
+// shades is how many colours a matrix has: classes q0 to q8, or l0 to l8.
+const shades = 9
+
+// sweepGroup is the matrices of points that have all other axes in common, with their curves.
+type sweepGroup struct {
+	Title    string
+	Matrices []matrix
+	Curves   []figureSVG
+}
+
+// maxGroups is how many combinations of the other axes stand open on the page.
+const maxGroups = 6
+
+// sweepGroups lays out a sweep; nil when the document has none, or one that contradicts itself.
+func sweepGroups(d *result.Doc) []sweepGroup {
+	s := d.Sweep
+	if s == nil || len(s.Points) == 0 {
+		return nil
+	}
+	spec := &sweep.Spec{Axes: s.Axes}
+	if spec.Validate() != nil || len(s.Points) > spec.Len() {
+		return nil
+	}
+	row, col := s.MatrixAxes()
+	var out []sweepGroup
+	for _, m := range spec.Matrices(row, col) {
+		at := func(k int) *result.Point {
+			if k >= len(s.Points) {
+				return nil
+			}
+			return d.Points[s.Points[k]]
+		}
+		g := sweepGroup{}
+		if len(m.Others) > 0 {
+			g.Title = printable.Text(m.Others.String())
+		}
+		g.Matrices = sweepMatrices(&m, at)
+		g.Curves = sweepCurves(&m, at, d)
+		out = append(out, g)
+	}
+	return out
+}
+
+func sweepMatrices(m *sweep.Matrix, at func(int) *result.Point) (out []matrix) {
+	var stats []*result.Stat
+	for _, line := range m.Points {
+		for _, k := range line {
+			if p := at(k); p != nil {
+				stats = append(stats, p.Total)
+			}
+		}
+	}
+	sc := scaleOf(stats...)
+	for _, f := range []struct {
+		caption, unit, name string
+	}{{"IOPS", "", ""}, {"Mean latency", sc.Unit, "mean"}, {"p99 latency", sc.Unit, "p99"}, {"Worst latency", sc.Unit, "max"}} {
+		mx := matrix{Caption: f.caption, Unit: f.unit, Row: m.Row, Col: m.Col}
+		for _, c := range m.Cols {
+			mx.Cols = append(mx.Cols, printable.Text(c))
+		}
+		var values [][]float64
+		for r, name := range m.Rows {
+			line := matrixRow{Name: printable.Text(name)}
+			var of []float64
+			for _, k := range m.Points[r] {
+				c, v := matrixCell(at(k), f.name, sc)
+				line.Cells, of = append(line.Cells, c), append(of, v)
+			}
+			mx.Rows, values = append(mx.Rows, line), append(values, of)
+		}
+		mx.color(values, f.name != "")
+		out = append(out, mx)
+	}
+	return out
+}
+
+// matrixCell is a figure of a point, and its value; NaN where there is none.
+func matrixCell(p *result.Point, name string, sc scale) (cell, float64) {
+	switch {
+	case p == nil:
+		return cell{Text: "–", Class: "none"}, math.NaN()
+	case p.Skipped != "":
+		return cell{Text: "skipped", Class: "none"}, math.NaN()
+	}
+	v, text := p.Total.IOPS, figure(p.Total.IOPS)
+	if name != "" {
+		ns, ok := latencyOf(p.Total.Latency, name)
+		if !ok {
+			return cell{Text: "–", Class: "none"}, math.NaN()
+		}
+		v, text = float64(ns)/sc.NS, sc.text(ns)
+	}
+	if !p.Completed {
+		text += "*"
+	}
+	return num(text, v), v
+}
+
+// color gives the cells their shades: rates evenly from 0 to the most, latencies by their logarithm from the least
+// to the most. The best one is marked.
+func (m *matrix) color(values [][]float64, latency bool) {
+	low, high := math.Inf(1), math.Inf(-1)
+	for _, line := range values {
+		for _, v := range line {
+			if !math.IsNaN(v) {
+				low, high = min(low, v), max(high, v)
+			}
+		}
+	}
+	class, best := "q", high
+	if latency {
+		class, best = "l", low
+	}
+	for r, line := range values {
+		for c, v := range line {
+			if math.IsNaN(v) {
+				continue
+			}
+			part := 0.0
+			switch {
+			case latency && high > low && low > 0:
+				part = math.Log(v/low) / math.Log(high/low)
+			case !latency && high > 0:
+				part = v / high
+			}
+			shade := min(shades-1, int(part*shades))
+			at := &m.Rows[r].Cells[c]
+			at.Class = class + string(rune('0'+shade))
+			if v == best {
+				at.Class += " best"
+			}
+		}
+	}
+}

@@ -1,0 +1,249 @@
+// Package report makes the page that people send around: one HTML file with a result's verdict, what was tested,
+// its figures over time, sweeps, distributions of latency, and all raw numbers. It needs no network.
+//
+// The command `blkstorm report`, and every run that has a result folder, call it. It is pure: it computes nothing
+// that is not in the result, and its output is a function of its input. Rows are brought together so that a run of
+// days makes a page of a few MB: rates as mean, lowest and highest, latencies as exact means and deviations and
+// as the worst of their percentiles and maxima.
+package report
+
+import (
+	"embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"html/template"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"blkstorm/histogram"
+	"blkstorm/op"
+	"blkstorm/printable"
+	"blkstorm/report/page"
+	"blkstorm/result"
+	"blkstorm/result/load"
+)
+
+//go:embed templates/*.html
+var templateFiles embed.FS
+
+//go:embed js/*.js
+var scriptFiles embed.FS
+
+// Write writes the page of a result. Beside the document itself it holds no more in memory than the page has.
+func Write(w io.Writer, r *load.Result) error {
+	v := newView(r)
+	data, err := v.read(r)
+	if err != nil {
+		return err
+	}
+	return page.Write(w, &page.Page{
+		Title: v.Title + " – blkstorm report", Version: printable.Text(r.Doc.Version), Charts: true, Script: script(),
+		Body: func(w io.Writer) error { return templates().ExecuteTemplate(w, "report.html", v) },
+		Data: func(w io.Writer) error { return json.NewEncoder(w).Encode(data) },
+	})
+}
+
+// script is all of the page's own.
+var script = sync.OnceValue(func() string {
+	var b strings.Builder
+	files, err := scriptFiles.ReadDir("js")
+	for _, f := range files {
+		text, err := scriptFiles.ReadFile("js/" + f.Name())
+		if err != nil {
+			panic(err) // it is in the binary
+		}
+		b.Write(text)
+	}
+	if err != nil {
+		panic(err)
+	}
+	return b.String()
+})
+
+var templates = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("").Funcs(template.FuncMap{"join": strings.Join}).ParseFS(templateFiles, "templates/*.html"))
+})
+
+// view is what the template shows.
+type view struct {
+	Title, Sub  string
+	Notes       []note
+	Cards       []card
+	CardsOf     string // of which point the cards are, and why of it
+	Warnings    []*warning
+	Facts       []facts
+	Targets     []facts
+	Plan        *table
+	Steady      []steadySection
+	Sweep       []sweepGroup
+	Partial     bool // a matrix has a point that was not completed
+	Points      *table
+	Rounds      []*table
+	FindMax     *table
+	Details     []detail
+	DetailsLeft int
+	PlanJSON    string
+	DocJSON     string
+	Head        int // index of the headline point
+	Bucket      string
+	HeatBucket  string
+	LeftOut     int
+	HasSeries   bool
+	HasHeat     bool
+	Estimated   bool
+	LongLog     bool // too long to be read
+	HasCurves   bool
+	HasTargets  bool
+	HasHeatC    bool // temperatures
+	PausesCut   bool
+	Gaps        load.Gaps
+	Kind        load.Kind
+	doc         *result.Doc
+	time        *timeline
+}
+
+func newView(r *load.Result) *view {
+	d := r.Doc
+	v := &view{doc: d, time: newTimeline(d), Gaps: r.Gaps, Kind: r.Kind}
+	v.Title = titleOf(d)
+	v.Sub = printable.Text(strings.Join(nonEmpty(d.Host.Hostname, optional("guest of ", d.Host.Hypervisor), startText(d), targetText(d)), " · "))
+	v.Notes, v.Warnings = notes(d), warnings(d)
+	index, why := headline(d)
+	v.Head = index
+	if index >= 0 {
+		v.Cards = cards(d.Points[index])
+		v.CardsOf = nameOf(d, index)
+		if why != "" {
+			v.CardsOf += " – " + why
+		}
+	}
+	v.Facts, v.Targets, v.Plan = runFacts(d), targetFacts(d), planTable(d.Plan)
+	v.Steady, v.Sweep, v.Rounds, v.FindMax = steadySections(d), sweepGroups(d), roundsTables(d), findMaxTable(d)
+	for _, p := range d.Points {
+		v.Partial = v.Partial || !p.Completed && p.Skipped == ""
+	}
+	v.Points = pointsTable(d)
+	v.Details, v.DetailsLeft = details(d, index)
+	v.PlanJSON, v.DocJSON = rawJSON(d.Plan), rawJSON(bare(d))
+	v.PausesCut = v.time.cut
+	return v
+}
+
+func titleOf(d *result.Doc) string {
+	switch list := measured(d); {
+	case d.FindMax != nil:
+		return "Highest rate with " + limitText(d.FindMax.Limit)
+	case d.Plan != nil && d.Plan.Profile != "":
+		return printable.Text(d.Plan.Profile)
+	case d.Sweep != nil && len(d.Sweep.Points) > 1:
+		var axes []string
+		for _, a := range d.Sweep.Axes {
+			axes = append(axes, a.Name)
+		}
+		return printable.Text(fmt.Sprintf("Sweep of %s over %s", plural(len(d.Sweep.Points), "point"), strings.Join(axes, " × ")))
+	case len(list) == 1 && d.Points[list[0]].Label != "":
+		return printable.Text(d.Points[list[0]].Label)
+	case len(d.Points) == 1 && d.Points[0].Label != "":
+		return printable.Text(d.Points[0].Label)
+	default:
+		return "Result with " + plural(len(d.Points), "point")
+	}
+}
+
+func startText(d *result.Doc) string {
+	if d.Started.IsZero() {
+		return ""
+	}
+	return d.Started.UTC().Format("2006-01-02 15:04 UTC")
+}
+
+func targetText(d *result.Doc) string {
+	switch len(d.Targets) {
+	case 0:
+		return ""
+	case 1:
+		t := d.Targets[0]
+		return strings.Join(nonEmpty(t.Vendor, t.Model, t.Path), " ")
+	}
+	return plural(len(d.Targets), "target")
+}
+
+// read goes through rows and histograms once, both at the same time, and makes what the charts draw.
+func (v *view) read(r *load.Result) (*chartData, error) {
+	s, h := newSeries(v.doc, v.time), newHeat(v.doc, v.time)
+	logged := make(chan error, 1)
+	v.LongLog = logBytes(r) > maxLog
+	go func() {
+		if v.LongLog {
+			logged <- nil
+			return
+		}
+		logged <- h.read(r)
+	}()
+	estimate := newHeat(v.doc, v.time)
+	var failed error
+	for in, err := range r.Rows() {
+		if failed = err; err != nil {
+			break
+		}
+		s.add(in)
+		estimate.addRow(in)
+	}
+	if err := errors.Join(failed, <-logged); err != nil {
+		return nil, err
+	}
+	if len(h.columns) == 0 {
+		h = estimate
+	}
+	out := &chartData{BucketS: v.time.width, CurveSteps: curveSteps, Points: v.time.points(v.doc, v.Head), Curves: curves(v.doc), Targets: []flowData{}, Heat: []tempData{}}
+	s.into(out, v.doc)
+	out.Map = h.data()
+	v.HasSeries, v.HasHeat, v.Estimated, v.HasCurves = len(out.X) > 0, len(h.columns) > 0, h.estimated, len(out.Curves) > 0
+	v.HasTargets, v.HasHeatC, v.LeftOut = len(out.Targets) > 1, len(out.Heat) > 0, s.left
+	v.HeatBucket = secondsText(h.width)
+	if v.time.width > 0 {
+		v.Bucket = secondsText(v.time.width)
+	}
+	return out, nil
+}
+
+// maxLog is how long a log may be, in bytes, for its histograms to be read: a GiB takes about as long as the rows
+// of a day. One of a day with 16 targets has three times that.
+const maxLog = 1 << 30
+
+// logBytes is the length of a folder's log; 0 for none.
+func logBytes(r *load.Result) int64 {
+	for _, dir := range []string{r.Path, filepath.Dir(r.Path)} {
+		if info, err := os.Stat(filepath.Join(dir, "latency.hlog")); err == nil && r.Kind == load.Folder {
+			return info.Size()
+		}
+	}
+	return 0
+}
+
+// read takes in the lines of a log.
+func (h *heat) read(r *load.Result) error {
+	var of histogram.Histogram
+	for line, err := range r.Log() {
+		if err != nil {
+			return err
+		}
+		if line.Point >= len(r.Doc.Points) || line.Direction == op.Sync.String() {
+			continue // of a point that was cut off
+		}
+		ts, length := line.Start.Sub(r.Doc.Points[line.Point].Started).Seconds(), line.Length.Seconds()
+		c := h.at(line.Point, ts, length)
+		if c == nil {
+			continue
+		}
+		if err := line.Decode(&of); err != nil {
+			return fmt.Errorf("%s: %w", r.Name(), err)
+		}
+		c.addHistogram(&of)
+	}
+	return nil
+}

@@ -1,0 +1,117 @@
+package report
+
+import (
+	"strconv"
+
+	"blkstorm/result"
+)
+
+// table is one table of the page.
+type table struct {
+	ID      string // needed for CSV
+	Caption string
+	CSV     string // name of the file that its button saves; empty for no button
+	Sort    bool
+	Head    []head
+	Rows    [][]cell
+}
+
+// head is a column's head; Unit stands below it.
+type head struct {
+	Text, Unit string
+	Left       bool
+}
+
+// Name is the head on one line, as CSV files have it.
+func (h head) Name() string {
+	if h.Unit == "" {
+		return h.Text
+	}
+	return h.Text + " (" + h.Unit + ")"
+}
+
+// cell is one cell: what people see, and what it sorts by and a CSV file has.
+type cell struct {
+	Text  string
+	Value string // empty: the text itself
+	Class string
+}
+
+func (t *table) add(cells ...cell) { t.Rows = append(t.Rows, cells) }
+
+// left is text that stands left.
+func left(s string) cell { return cell{Text: s, Class: "t"} }
+
+// wide is text that may take several lines.
+func wide(s string) cell { return cell{Text: s, Class: "w"} }
+
+// num is a number with all its digits behind what is shown.
+func num(shown string, v float64) cell {
+	return cell{Text: shown, Value: strconv.FormatFloat(v, 'f', -1, 64)}
+}
+
+func count(n uint64) cell { return cell{Text: whole(n), Value: strconv.FormatUint(n, 10)} }
+
+// none is a cell without a figure; it sorts last.
+func none() cell { return cell{Text: "–"} }
+
+// latencyColumns are the heads of stat's latencies.
+var latencyColumns = []string{"mean", "stdev", "p50", "p95", "p99", "p99.9", "p99.99", "p99.999", "max"}
+
+// statHead is the head of the columns that statCells fills.
+func statHead(s scale) []head {
+	out := []head{{Text: "IOPS"}, {Text: "MB/s"}}
+	for _, name := range latencyColumns {
+		out = append(out, head{Text: name, Unit: s.Unit})
+	}
+	return append(out, head{Text: "I/Os"}, head{Text: "errors"})
+}
+
+// statCells are the figures of one row. CSV files have latencies in the table's unit, too.
+func statCells(s *result.Stat, sc scale) []cell {
+	out := []cell{num(figure(s.IOPS), s.IOPS), num(figure(s.BytesPerS/1e6), s.BytesPerS/1e6)}
+	for _, name := range latencyColumns {
+		ns, ok := latencyOf(s.Latency, name)
+		if !ok {
+			out = append(out, none())
+			continue
+		}
+		out = append(out, num(sc.text(ns), float64(ns)/sc.NS))
+	}
+	bad := s.Errors + s.Short + s.Zero
+	errors := count(bad)
+	if bad > 0 {
+		errors.Class = "bad"
+	}
+	return append(out, count(s.IOs), errors)
+}
+
+// latencyOf is one figure of a latency, and whether there is one.
+func latencyOf(l *result.Latency, name string) (int64, bool) {
+	if l == nil || l.Count == 0 {
+		return 0, false
+	}
+	switch name {
+	case "mean":
+		return l.Mean, true
+	case "stdev":
+		return l.StdDev, true
+	case "min":
+		return l.Min, true
+	case "max":
+		return l.Max, true
+	}
+	v, ok := l.Percentiles[name[1:]]
+	return v, ok
+}
+
+// scaleOf is the unit of a table with the latencies of these.
+func scaleOf(stats ...*result.Stat) scale {
+	smallest := int64(0)
+	for _, s := range stats {
+		if s.Latency.Count > 0 && (smallest == 0 || s.Latency.Mean < smallest) {
+			smallest = s.Latency.Mean
+		}
+	}
+	return scaleFor(smallest)
+}
