@@ -221,7 +221,7 @@ func (c *Command) jobOption(name, value string, given bool, next func() (string,
 	}
 	value = jobfile.Expand(strings.TrimSpace(value), getenv)
 	if o.Name == "name" {
-		c.Jobs = append(c.Jobs, jobfile.Section{Name: value})
+		c.Jobs = append(c.Jobs, jobfile.Section{Name: value, Settings: []jobfile.Setting{{Name: "name", Value: value, Given: true}}})
 		return nil
 	}
 	s := jobfile.Setting{Name: name, Value: value, Given: given}

@@ -121,24 +121,26 @@ func splitNames(text string) (list []string) {
 // lay says what part of a file a clone uses, and how large the file must be. size is of all files of the
 // job together; filesize is of each; a percentage is of what is there.
 func (t *translator) lay(j *Job, e *extent, f *Facts, clone, files int, whole int64) error {
-	size, given, err := j.share("size", f.Bytes)
+	e.bytes = f.Bytes
+	fixed, own := int64(0), false
+	if text, ok := j.effective["filesize"]; ok && !f.Block {
+		low, _, _ := cutRange(text.Value)
+		var err error
+		if fixed, err = number(low, j.kbBase); err != nil {
+			return err
+		}
+		own = true
+		e.bytes = max(e.bytes, fixed)
+	}
+	size, given, err := j.share("size", e.bytes)
 	if err != nil {
 		return err
 	}
 	if given && !strings.HasSuffix(j.Text("size", ""), "%") {
 		size /= int64(files)
 	}
-	e.bytes = f.Bytes
-	if text, ok := j.effective["filesize"]; ok && !f.Block {
-		low, _, _ := cutRange(text.Value)
-		n, err := number(low, j.kbBase)
-		if err != nil {
-			return err
-		}
-		e.bytes = max(e.bytes, n)
-		if !given {
-			size, given = n, true
-		}
+	if !given && own {
+		size, given = fixed, true
 	}
 	offset, _, err := j.share("offset", max(e.bytes, size))
 	if err != nil {
@@ -167,12 +169,18 @@ func (t *translator) lay(j *Job, e *extent, f *Facts, clone, files int, whole in
 	default:
 		e.length = size
 		e.bytes = max(e.bytes, e.offset+size)
+		if short := e.bytes % layout; short > 0 && e.bytes > f.Bytes {
+			e.bytes += layout - short
+		}
 	}
 	if e.length <= 0 {
 		return fmt.Errorf("offset %d lies beyond its end at %d", e.offset, f.Bytes)
 	}
 	return nil
 }
+
+// layout is what the sizes of new files are multiples of, so that direct I/O can write all of them.
+const layout = 4096
 
 // share is a size or a percentage of a whole; it is false where the option is not given.
 func (j *Job) share(option string, whole int64) (int64, bool, error) {

@@ -27,7 +27,10 @@ func ShowCommand(c *Command, files [][]jobfile.Section) string {
 			b.WriteString("--name=" + s.Name + " ")
 		}
 		var last []jobfile.Setting
-		for _, set := range s.Settings {
+		for i, set := range s.Settings {
+			if i == 0 && set.Name == "name" && set.Value == s.Name && set.Pos.Line == 0 {
+				continue // a job of the command line
+			}
 			if o := Lookup(set.Name); o != nil && o.Name == "filename" && s.Name != jobfile.Global {
 				last = append(last, set)
 				continue

@@ -72,16 +72,17 @@ func (s *Set) Translate(env Env) *Work {
 	group := -1
 	var point *plan.Point
 	phase := plan.Phase{Kind: plan.Measure}
+	t.unlink()
 	for i, j := range s.Jobs {
 		apart := i == 0 || j.On("stonewall", false)
 		if apart {
 			phase.Points = append(phase.Points, plan.Point{Interval: plan.Duration(time.Second)})
 			point = &phase.Points[len(phase.Points)-1]
 		}
-		if apart || j.On("new_group", false) || !j.On("group_reporting", false) {
+		if apart || j.On("new_group", false) {
 			group++
 		}
-		t.job(j, point, len(phase.Points)-1, &group)
+		t.job(j, point, len(phase.Points)-1, group)
 	}
 	for i := range phase.Points {
 		t.finish(&phase.Points[i])
@@ -161,7 +162,7 @@ func (t *translator) pin() {
 }
 
 // job adds the clones of a job to a point.
-func (t *translator) job(j *Job, point *plan.Point, index int, group *int) {
+func (t *translator) job(j *Job, point *plan.Point, index, group int) {
 	clones := max(j.Number("numjobs", 1), 1)
 	if clones > plan.MaxThreads {
 		t.refuse(j, "numjobs", "must be at most %d", plan.MaxThreads)
@@ -172,11 +173,7 @@ func (t *translator) job(j *Job, point *plan.Point, index int, group *int) {
 		t.refuse(j, "ramp_time", "is %v, and %v in the job before: jobs that run together have one ramp", ramp.D(), point.Ramp.D())
 	}
 	point.Ramp = ramp
-	grouped := j.On("group_reporting", false)
 	for n := range clones {
-		if n > 0 && !grouped {
-			*group++
-		}
 		files, err := t.filesOf(j, int(n))
 		if err != nil {
 			t.refuse(j, "filename", "%v", err)
@@ -186,8 +183,28 @@ func (t *translator) job(j *Job, point *plan.Point, index int, group *int) {
 		if !ok {
 			return
 		}
-		t.work.Clones = append(t.work.Clones, Clone{Job: j, Number: int(n), Group: *group, Point: index, Stream: len(point.Streams)})
+		t.work.Clones = append(t.work.Clones, Clone{Job: j, Number: int(n), Group: group, Point: index, Stream: len(point.Streams)})
 		point.Streams = append(point.Streams, *s)
+	}
+}
+
+// unlink lists the files that go away when all is over.
+func (t *translator) unlink() {
+	for _, j := range t.set.Jobs {
+		if !j.On("unlink", false) && !j.On("unlink_each_loop", false) {
+			continue
+		}
+		for n := range max(j.Number("numjobs", 1), 1) {
+			names, err := t.names(j, int(n))
+			if err != nil {
+				return // told where the files are laid out
+			}
+			for _, name := range names {
+				if f, err := t.env.Look(name); err == nil && !f.Block && !slices.Contains(t.work.Unlink, name) {
+					t.work.Unlink = append(t.work.Unlink, name)
+				}
+			}
+		}
 	}
 }
 

@@ -92,25 +92,24 @@ type direction struct {
 // reports puts together what belongs together: with group_reporting, all clones of a group.
 func reports(in *Input) (list []*report, err error) {
 	groups := map[int]*report{}
-	seen := map[[2]int]bool{}
 	for i := range in.Work.Clones {
 		c := &in.Work.Clones[i]
 		if c.Point >= len(in.Doc.Points) {
 			continue // it did not come to it
 		}
+		together := c.Job.On("group_reporting", false)
 		r := groups[c.Group]
-		if r == nil {
+		if r == nil || !together {
 			r = &report{job: c.Job, name: c.Job.Name, group: c.Group, depth: int(c.Job.Number("iodepth", 1))}
-			groups[c.Group] = r
+			if together {
+				groups[c.Group] = r
+			}
 			r.workload = in.Work.Plan.Phases[0].Points[c.Point].Streams[c.Stream].Workload
 			list = append(list, r)
 		}
 		r.clones++
-		if place := [2]int{c.Point, c.Stream}; !seen[place] {
-			seen[place] = true
-			if err := r.add(in.Doc, in.Doc.Points[c.Point], c.Stream); err != nil {
-				return nil, err
-			}
+		if err := r.add(in.Doc, in.Doc.Points[c.Point], c.Stream); err != nil {
+			return nil, err
 		}
 	}
 	return list, nil

@@ -70,11 +70,20 @@ func (r *report) json(in *Input) object {
 	o.add("eta", in.ETA)
 	o.add("elapsed", int64(math.Ceil(r.elapsed.Seconds())))
 	o.add("job options", options(r.job.Own))
-	for _, one := range directions {
-		o.add(one.name, r.direction(in, one.op))
+	if text := r.job.Text("description", ""); text != "" {
+		o.add("desc", text)
 	}
-	sync := &r.ops[op.Sync]
-	o.add("sync", object{{"total_ios", sync.ios}, {"lat_ns", latency(sync, nil, in.Plus)}})
+	unified := r.unified()
+	if unified != "mixed" {
+		for _, one := range directions {
+			o.add(one.name, r.direction(in, &r.ops[one.op]))
+		}
+		sync := &r.ops[op.Sync]
+		o.add("sync", object{{"total_ios", sync.ios}, {"lat_ns", latency(sync, percentiles(r.job), in.Plus)}})
+	}
+	if unified != "" {
+		o.add("mixed", r.direction(in, r.mixed()))
+	}
 	o.add("job_runtime", r.summed.Milliseconds())
 	wall := max(r.summed, time.Millisecond)
 	o.add("usr_cpu", 100*r.usage.User.Seconds()/wall.Seconds())
@@ -97,8 +106,31 @@ func (r *report) json(in *Input) object {
 	return o
 }
 
-func (r *report) direction(in *Input, which op.Op) object {
-	d := &r.ops[which]
+// unified says how directions are put together: empty is not at all, mixed instead of each, both beside each.
+func (r *report) unified() string {
+	switch r.job.Text("unified_rw_reporting", "none") {
+	case "mixed", "1":
+		return "mixed"
+	case "both", "2":
+		return "both"
+	}
+	return ""
+}
+
+// mixed is all directions as one.
+func (r *report) mixed() *direction {
+	var all direction
+	for _, one := range directions {
+		d := &r.ops[one.op]
+		all.ios, all.bytes, all.short, all.dropped = all.ios+d.ios, all.bytes+d.bytes, all.short+d.short, all.dropped+d.dropped
+		all.runtime = max(all.runtime, d.runtime)
+		all.latency.Merge(&d.latency)
+		all.series = append(all.series, d.series...)
+	}
+	return &all
+}
+
+func (r *report) direction(in *Input, d *direction) object {
 	o := object{}
 	o.add("io_bytes", d.bytes)
 	o.add("io_kbytes", d.bytes/1024)
@@ -119,9 +151,6 @@ func (r *report) direction(in *Input, which op.Op) object {
 	}
 	if r.job.On("lat_percentiles", false) {
 		lat = list
-		if !r.job.Has("clat_percentiles") {
-			clat = nil
-		}
 	}
 	o.add("clat_ns", latency(d, clat, in.Plus && clat != nil))
 	o.add("lat_ns", latency(d, lat, in.Plus && lat != nil))

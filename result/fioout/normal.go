@@ -62,10 +62,14 @@ func (r *report) normal(b *strings.Builder, in *Input) {
 	if text := r.job.Text("description", ""); text != "" {
 		fmt.Fprintf(b, "  Description  : [%s]\n", printable.Text(text))
 	}
+	unified := r.unified()
 	for _, one := range directions {
-		if d := &r.ops[one.op]; d.ios > 0 {
+		if d := &r.ops[one.op]; d.ios > 0 && unified != "mixed" {
 			d.normal(b, r, one.name)
 		}
+	}
+	if unified != "" {
+		r.mixed().normal(b, r, "mixed")
 	}
 	if d := &r.ops[op.Sync]; d.ios > 0 {
 		fmt.Fprintf(b, "  fsync/fdatasync/sync_file_range:\n    sync (%s)\n", d.spread())
@@ -96,7 +100,7 @@ func (d *direction) normal(b *strings.Builder, r *report, name string) {
 	rate, iops := d.rates()
 	fmt.Fprintf(b, "  %s: IOPS=%s, BW=%s (%s)(%s/%dmsec)\n", name, count(iops), binary(rate)+"/s", metric(rate)+"/s", binary(float64(d.bytes)), d.runtime.Milliseconds())
 	fmt.Fprintf(b, "    clat %s\n     lat %s\n", d.spread(), d.spread())
-	if list := percentiles(r.job); r.job.On("clat_percentiles", !r.job.On("lat_percentiles", false)) {
+	if list := percentiles(r.job); r.job.On("clat_percentiles", true) {
 		d.normalPercentiles(b, "clat", list)
 	}
 	if list := percentiles(r.job); r.job.On("lat_percentiles", false) {
