@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"slices"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"blkstorm/plan/fiojob"
 	"blkstorm/result"
 	"blkstorm/result/fioout"
+	"blkstorm/runner"
 )
 
 // runFio runs what jobs come to. Standard error stays empty unless it is refused or fails: programs that
@@ -32,6 +34,16 @@ func (a *app) runFio(ctx context.Context, c *fiojob.Command, set *fiojob.Set, wo
 	}
 	in := &fioout.Input{Work: work, Set: set, PID: os.Getpid(), TerseVersion: c.TerseVersion}
 	opts := execute.Options{Version: version, Dir: c.Dir, Roots: a.roots}
+	status := newFioStatus(a, c, in)
+	opts.Begun = func(d *result.Doc) error {
+		in.Doc = d
+		return nil
+	}
+	opts.PointBegun = func(_, _ int, _ string, p *plan.Point) { in.PointBegin(p) }
+	opts.Cells = func(p *plan.Point, row *runner.Row, _ *result.Interval) {
+		in.Cells(p, row)
+		status.row(p, row)
+	}
 	opts.Row = func(_ *plan.Point, row *result.Interval) error {
 		in.Gather(row)
 		return nil
@@ -51,10 +63,12 @@ func (a *app) runFio(ctx context.Context, c *fiojob.Command, set *fiojob.Set, wo
 	if doc == nil {
 		return err
 	}
-	in.Doc, in.Now = doc, time.Now()
-	if bad := a.writeFio(c, in); bad != nil {
+	in.Doc, in.Now, in.ETA = doc, time.Now(), 0
+	in.PointBegin(nil)
+	if bad := errors.Join(status.err, status.write()); bad != nil {
 		err = errors.Join(err, bad)
 	}
+	err = errors.Join(err, status.close())
 	a.exit = a.status(doc)
 	if hung(doc) {
 		a.leave(err)
@@ -66,18 +80,67 @@ func (a *app) runFio(ctx context.Context, c *fiojob.Command, set *fiojob.Set, wo
 	return nil
 }
 
-// writeFio writes a document in the forms that are asked for.
-func (a *app) writeFio(c *fiojob.Command, in *fioout.Input) (err error) {
-	out := a.stdout
-	if c.Output != "" {
-		f, err := os.Create(c.Output)
+// fioStatus writes documents: the last one, and with --status-interval those before, each of all so far.
+type fioStatus struct {
+	in   *fioout.Input
+	c    *fiojob.Command
+	out  io.Writer
+	file *os.File
+	next time.Time
+	err  error
+}
+
+func newFioStatus(a *app, c *fiojob.Command, in *fioout.Input) *fioStatus {
+	s := &fioStatus{in: in, c: c, out: a.stdout}
+	if c.StatusInterval > 0 {
+		s.next = time.Now().Add(c.StatusInterval)
+	}
+	return s
+}
+
+// row writes a document when it is time for one; it is called in the runner's control goroutine.
+func (s *fioStatus) row(p *plan.Point, row *runner.Row) {
+	now := time.Now()
+	if s.next.IsZero() || now.Before(s.next) || row.Ramp || s.err != nil {
+		return
+	}
+	for !now.Before(s.next) {
+		s.next = s.next.Add(s.c.StatusInterval)
+	}
+	s.in.Now, s.in.ETA = now, etaOf(p, row)
+	s.err = s.write()
+}
+
+// etaOf is the time that a point has left, in whole seconds.
+func etaOf(p *plan.Point, row *runner.Row) int64 {
+	var last time.Duration
+	for i := range p.Streams {
+		s := &p.Streams[i]
+		if s.Time == 0 {
+			return fioout.Unknown
+		}
+		last = max(last, max(s.Start.D()-p.Ramp.D(), 0)+s.Time.D())
+	}
+	return max(int64(math.Ceil((last - row.Start - row.Length).Seconds())), 0)
+}
+
+// write writes a document in the forms that are asked for.
+func (s *fioStatus) write() error {
+	if s.c.Output != "" && s.file == nil {
+		f, err := os.Create(s.c.Output)
 		if err != nil {
 			return fmt.Errorf("--output: %w", err)
 		}
-		defer func() { err = errors.Join(err, f.Close()) }()
-		out = f
+		s.file, s.out = f, f
 	}
-	return writeFioForms(out, c.Formats, in)
+	return writeFioForms(s.out, s.c.Formats, s.in)
+}
+
+func (s *fioStatus) close() error {
+	if s.file == nil {
+		return nil
+	}
+	return s.file.Close()
 }
 
 func writeFioForms(out io.Writer, formats []string, in *fioout.Input) error {

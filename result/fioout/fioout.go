@@ -33,6 +33,9 @@ type Input struct {
 	// took; see Gather.
 	Disks    []host.DiskStats
 	DiskTime time.Duration
+	// running is what the streams of the running point have done so far; see Cells.
+	running []*tally
+	began   time.Time
 	// ETA is the time left in seconds; Unknown as long as nobody knows it.
 	ETA int64
 }
@@ -66,6 +69,7 @@ const Unknown = 1<<31 - 1
 
 // report is one entry of a document: a clone, or a group of them.
 type report struct {
+	last     *fiojob.Job // of a group; its options stand for all of them, as fio has it
 	job      *fiojob.Job
 	name     string
 	group    int
@@ -94,7 +98,8 @@ func reports(in *Input) (list []*report, err error) {
 	groups := map[int]*report{}
 	for i := range in.Work.Clones {
 		c := &in.Work.Clones[i]
-		if c.Point >= len(in.Doc.Points) {
+		running := c.Point == len(in.Doc.Points) && in.running != nil
+		if c.Point >= len(in.Doc.Points) && !running {
 			continue // it did not come to it
 		}
 		together := c.Job.On("group_reporting", false)
@@ -108,7 +113,10 @@ func reports(in *Input) (list []*report, err error) {
 			list = append(list, r)
 		}
 		r.clones++
-		if err := r.add(in.Doc, in.Doc.Points[c.Point], c.Stream); err != nil {
+		r.last = c.Job
+		if running {
+			r.addRunning(in, c.Stream)
+		} else if err := r.add(in.Doc, in.Doc.Points[c.Point], c.Stream); err != nil {
 			return nil, err
 		}
 	}

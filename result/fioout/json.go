@@ -69,7 +69,7 @@ func (r *report) json(in *Input) object {
 	o.add("error", r.errno)
 	o.add("eta", in.ETA)
 	o.add("elapsed", int64(math.Ceil(r.elapsed.Seconds())))
-	o.add("job options", options(r.job.Own))
+	o.add("job options", options(r.last.Own))
 	if text := r.job.Text("description", ""); text != "" {
 		o.add("desc", text)
 	}
