@@ -47,10 +47,20 @@ func roundsPlan() *plan.Plan {
 func add(t testing.TB, d *Doc, p *plan.Point, round, n int, middle int64) *Point {
 	s := newSource(p)
 	s.row(0, time.Second, p, 1, []load{{op: op.Write, n: n, bytes: uint64(p.Streams[0].Workload.BlockSize), middle: middle}})
-	point := s.build(t, d, p, s.result(p, 4), false)
+	point := s.build(t, d, p, s.result(p, 4), true)
 	point.Round = round
 	d.SumUp()
 	return point
+}
+
+// cut adds a point that was interrupted.
+func cut(t testing.TB, d *Doc, p *plan.Point, round int) {
+	s := newSource(p)
+	s.row(0, 500*time.Millisecond, p, 1, []load{{op: op.Write, n: 250, bytes: uint64(p.Streams[0].Workload.BlockSize), middle: 50_000}})
+	res := s.result(p, 4)
+	res.Window, res.Completed, res.Interrupted = 500*time.Millisecond, false, true
+	s.build(t, d, p, res, true).Round = round
+	d.SumUp()
 }
 
 // skip adds one that cannot run.
@@ -58,7 +68,7 @@ func skip(t testing.TB, d *Doc, p *plan.Point) {
 	s := newSource(p)
 	res := s.result(p, 0)
 	res.Window, res.Completed = 0, false
-	point := s.build(t, d, p, res, false)
+	point := s.build(t, d, p, res, true)
 	point.Round, point.Skipped = 1, "bs 512: must be a multiple of 4096"
 	d.SumUp()
 }
@@ -81,16 +91,13 @@ func roundsDoc(t testing.TB) *Doc {
 			point.Asserts = []threshold.Result{{Assert: threshold.Assert{Direction: "total", Figure: "iops", Op: threshold.Greater, Value: 400}, OK: i < 2}}
 		}
 	}
-	for round := range 3 {
-		for i := range d.Plan.Phases[1].Points[:2] {
-			point := add(t, d, &d.Plan.Phases[1].Points[i], round+1, 500, 50_000)
-			if round == 2 {
-				point.Completed, point.Interrupted, point.WindowS = false, true, 0.5
-				break
-			}
+	pair := d.Plan.Phases[1].Points
+	for round := range 2 {
+		for i := range pair {
+			add(t, d, &pair[i], round+1, 500, 50_000)
 		}
 	}
-	d.SumUp()
+	cut(t, d, &pair[0], 3)
 	return d
 }
 
