@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -117,4 +118,38 @@ func TestShippedClaims(t *testing.T) {
 	if _, err := Claims("PX05"); err == nil || !strings.Contains(err.Error(), "--claims PX05: is no file and none of the drives PX04SHB040, ") {
 		t.Error(err)
 	}
+}
+
+// Whatever a target or a drive is called, the file has it as it is, and nothing else of it.
+func FuzzNames(f *testing.F) {
+	for _, seed := range []string{"/dev/sdb", "null", "~", "17", "0x1f", "a: b", "}\n- purge", "#", "'", "\x7f\u0085\ufeff", "\xff", "1e5", "true", "/a b", "*x", "😀", "\x00"} {
+		f.Add(seed)
+	}
+	p, err := Get("drive-spec")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, name string) {
+		if strings.TrimSpace(name) == "" {
+			return
+		}
+		claims := &plan.Claims{Drive: name, Source: name, Values: []plan.Claim{{Point: "4K Random Read", Figure: "iops", Value: 1000, Unit: "IOPS"}}}
+		text, err := p.File(Options{Targets: []plan.Target{{Spec: name}, {Spec: name, DestroySignature: true}}, Claims: claims})
+		if !utf8.ValidString(name) {
+			if err == nil {
+				t.Errorf("%q is no UTF-8, and no error", name)
+			}
+			return
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := planfile.Read("x", bytes.NewReader(text), planfile.Options{})
+		if err != nil {
+			t.Fatalf("%q: %v", name, err)
+		}
+		if len(got.Targets) != 2 || got.Targets[0].Spec != name || got.Targets[1] != (plan.Target{Spec: name, DestroySignature: true}) || !cmp.Equal(claims, got.Claims) {
+			t.Errorf("%q: %+v, %+v", name, got.Targets, got.Claims)
+		}
+	})
 }
