@@ -21,6 +21,7 @@ var scenarios = []scenario{
 	{"hours", runHours},
 	{"pacing", runPacing},
 	{"vm", runVM},
+	{"profile", runProfile},
 	{"guard", runGuard},
 	{"kernel2", runSecond},
 	{"clock", runClock},
