@@ -26,8 +26,8 @@ func shortest(p *profile.Profile) (args []string) {
 	} {
 		switch setting := p.Setting(s.name); {
 		case setting == nil || s.name == "precondition" && setting.Default == "steady":
-		case s.name == "runtime" && p.Name == "snia-iops": // 280 points
-			args = append(args, "--runtime", "20ms")
+		case s.name == "runtime" && p.Name == "snia-iops": // 280 points, whose buffers are 256 MiB at the full depth
+			args = append(args, "--runtime", "20ms", "--threads", "2", "--iodepth", "4")
 		default:
 			args = append(args, "--"+s.name, s.value)
 		}
