@@ -59,27 +59,9 @@ targets; for others, and where it allows nothing, --destroy is needed before any
 		Example: `  blkstorm plan run --dry-run ssd-review.yaml
   blkstorm plan run --dir result ssd-review.yaml /dev/sdb --destroy
   blkstorm plan run result.json`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if cmd.Flags().Changed("resume") {
-				return nil // the folder has the plan
-			}
-			return needFile(cmd, args)
-		},
+		Args: unlessResumed(needFile),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if cmd.Flags().Changed("resume") {
-				if err := out.checkResume(cmd.Flags(), args); err != nil {
-					return err
-				}
-				return a.runPlan(cmd.Context(), nil, &out, nil)
-			}
-			p, err := a.planFrom(cmd.Flags(), &change, args)
-			if err == nil {
-				err = out.checkDir(cmd.Flags())
-			}
-			if err != nil {
-				return err
-			}
-			return a.runPlan(cmd.Context(), p, &out, nil)
+			return a.runOrResume(cmd, args, &out, func() (*plan.Plan, error) { return a.planFrom(cmd.Flags(), &change, args) })
 		},
 	}
 	f := cmd.Flags()
