@@ -145,8 +145,8 @@ func TestRoundsOfARun(t *testing.T) {
 			}
 		}
 	}
-	text := printed(t, b.Doc)
-	for _, want := range []string{"reached in round 9", "measurement window: rounds 5 to 9\n", "4          2,000  4,000", "Average                                        2,000.0"} {
+	text := strings.Join(strings.Fields(printed(t, b.Doc)), " ")
+	for _, want := range []string{"reached in round 9", "measurement window: rounds 5 to 9", " 4 2,000 4,000 ", "IOPS Average 2,000.0 ", " -1.00000 * R + 2007.00 "} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
