@@ -189,16 +189,16 @@ func TestParts(t *testing.T) {
 			list[i] = &result.Slice{TS: float64(i), LengthS: 1, Total: result.IntervalStat{IOs: 1}}
 		}
 		count := func() (ios float64) {
-			for _, p := range parts(list) {
+			for _, p := range parts(list, 24) {
 				ios += p.total.n
 			}
 			return ios
 		}
-		if got := len(parts(list)); got != want || count() != float64(n) {
+		if got := len(parts(list, 24)); got != want || count() != float64(n) {
 			t.Errorf("%d slices make %d parts of %v I/Os, want %d", n, got, count(), want)
 		}
-		if list[n-1].LengthS = 0.1; n > 1 && (len(parts(list)) > 24 || count() != float64(n)) {
-			t.Errorf("%d slices with a short last one make %d parts of %v I/Os", n, len(parts(list)), count())
+		if list[n-1].LengthS = 0.1; n > 1 && (len(parts(list, 24)) > 24 || count() != float64(n)) {
+			t.Errorf("%d slices with a short last one make %d parts of %v I/Os", n, len(parts(list, 24)), count())
 		}
 	}
 }
