@@ -3,7 +3,6 @@ package execute
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"blkstorm/plan"
 	"blkstorm/result"
@@ -75,18 +74,7 @@ func (s *Session) neverSteady(doc *result.Doc, phase *plan.Phase) string {
 	if phase.Rounds == nil || r == nil || r.Reached || !r.Over(phase.Rounds.Rule.MaxRounds) {
 		return ""
 	}
-	return fmt.Sprintf("after %d rounds, %s", r.Done, unsteady(r))
-}
-
-// unsteady says which of the tracked variables are not steady over the last window, and why.
-func unsteady(r *result.Rounds) string {
-	var list []string
-	for i := range r.Tracked {
-		if t := &r.Tracked[i]; !t.Steady.State.Steady {
-			list = append(list, fmt.Sprintf("%v of %s: %s", t.Steady.Rule.Metric, t.Point, t.Steady.State.Reason))
-		}
-	}
-	return strings.Join(list, "; ")
+	return fmt.Sprintf("after %d rounds, %s", r.Done, r.Unsteady())
 }
 
 // checkTracked says why rounds cannot be judged here: what they track cannot run, or, in a run that is gone on

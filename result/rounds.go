@@ -1,7 +1,9 @@
 package result
 
 import (
+	"fmt"
 	"math"
+	"strings"
 	"time"
 
 	"blkstorm/histogram"
@@ -50,6 +52,17 @@ type Cell struct {
 
 // Over says whether no further round follows, where at most so many are allowed.
 func (r *Rounds) Over(most int) bool { return r.Reached || r.Done >= most }
+
+// Unsteady says which of the tracked variables are not steady over the last window, and why.
+func (r *Rounds) Unsteady() string {
+	var list []string
+	for i := range r.Tracked {
+		if t := &r.Tracked[i]; !t.Steady.State.Steady {
+			list = append(list, fmt.Sprintf("%v of %s: %s", t.Steady.Rule.Metric, t.Point, t.Steady.State.Reason))
+		}
+	}
+	return strings.Join(list, "; ")
+}
 
 // Metric is a figure of the point as steady state is judged by; NaN, where it is a latency and no I/O
 // completed.

@@ -45,7 +45,7 @@ func (w *writer) attach(o *execute.Options) {
 		}
 		return nil
 	}
-	o.Steady = w.show.Steady
+	o.Steady, o.Rounds = w.show.Steady, w.show.Rounds
 	o.Point = func(i int, p *result.Point) error {
 		w.show.PointEnd(p)
 		if stream {
