@@ -56,6 +56,7 @@ func (d *Doc) textHead(b *strings.Builder) {
 	if h.Hostname != "" {
 		b.WriteString("on " + printable.Text(strings.Join(append([]string{h.Hostname}, facts...), ", ")) + "\n")
 	}
+	d.textMergeHead(b)
 	for _, r := range d.Resumed {
 		after := "before its first point"
 		if r.AfterPoint >= 0 {
@@ -88,6 +89,7 @@ func (d *Doc) textPoint(b *strings.Builder, index int, p *Point) {
 	facts.write(b, "  ")
 	b.WriteString("\n")
 	d.textTables(b, p)
+	d.textMergePoint(b, index)
 	b.WriteString("\n")
 	after := p.textAfter()
 	after.write(b, "  ")
