@@ -113,8 +113,8 @@ func (m *merger) add(k key, part *part, doc *result.Point, merged *result.Merge,
 		part.targets = append(part.targets, withoutHistograms(t))
 	}
 	if part.gave() {
-		n := float64(doc.Total.IOs)
-		part.even = math.Abs(doc.Total.IOPS*doc.WindowS-n) <= 1e-9*n
+		same := func(rate float64, n uint64) bool { return math.Abs(rate*doc.WindowS-float64(n)) <= 1e-9*float64(n) }
+		part.even = same(doc.Total.IOPS, doc.Total.IOs) && same(doc.Total.BytesPerS, doc.Total.Bytes)
 		p.addFigures(doc, s)
 	}
 }
