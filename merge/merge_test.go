@@ -326,8 +326,8 @@ func TestRefuses(t *testing.T) {
 		"nothing":      {nil, ErrNothing, "no result was named"},
 		"not there":    {[]string{"/nowhere/x"}, ErrNothing, "/nowhere/x: no such file"},
 		"twice":        {[]string{folder, filepath.Join(folder, "result.json")}, ErrTwice, "id-a"},
-		"other plan":   {[]string{folder, other.File(t)}, ErrDiffer, `a has the number of phases[0].points[0].streams 1, and c has 2`},
-		"other points": {[]string{folder, shorter.File(t)}, ErrDiffer, "the number of phases[0].points 1, and d has 2"},
+		"other plan":   {[]string{folder, other.File(t)}, ErrDiffer, `the number of phases[0].points[0].streams is 1 in a, and 2 in c`},
+		"other points": {[]string{folder, shorter.File(t)}, ErrDiffer, "the number of phases[0].points is 1 in a, and 2 in d"},
 		"search":       {[]string{folder, path}, nil, "search for a capacity"},
 	} {
 		if _, err := Merge(c.paths, Options{}); err == nil || c.is != nil && !errors.Is(err, c.is) || !strings.Contains(err.Error(), c.words) {

@@ -11,9 +11,10 @@ import (
 	"blkstorm/verdict"
 )
 
-// plans is what is wrong with the plans of the members.
+// plans is how the plans of the members differ, in words, when that is allowed.
 type plans struct {
-	differ []string // in words, when that is allowed
+	keys    []string // the first key in which each differs, and what the first member has there
+	members map[string][]string
 }
 
 // ignored are options of fio that say where, not what.
@@ -31,11 +32,11 @@ func (m *merger) checkPlans() error {
 		if key == "" {
 			continue
 		}
-		text := fmt.Sprintf("%s has %s %s, and %s has %s", first.name(), key, a, mem.name(), b)
 		if !m.options.AllowDifferentPlans {
-			return fmt.Errorf("%w: %s (%s and %s); merge what ran the same, or give --allow-different-plans", ErrDiffer, text, first.path, mem.path)
+			return fmt.Errorf("%w: %s is %s in %s, and %s in %s (%s and %s); merge what ran the same, or give --allow-different-plans",
+				ErrDiffer, key, a, first.name(), b, mem.name(), first.path, mem.path)
 		}
-		m.plans.differ = append(m.plans.differ, text)
+		m.plans.add(fmt.Sprintf("%s is %s in %s", key, a, first.name()), fmt.Sprintf("%s in %s", b, mem.name()))
 	}
 	return nil
 }
@@ -132,13 +133,27 @@ func short(v any) string {
 	return string(text)
 }
 
+func (p *plans) add(key, other string) {
+	if p.members == nil {
+		p.members = map[string][]string{}
+	}
+	if p.members[key] == nil {
+		p.keys = append(p.keys, key)
+	}
+	p.members[key] = append(p.members[key], other)
+}
+
 // warn tells of plans that differ.
 func (p *plans) warn() []verdict.Warning {
-	if len(p.differ) == 0 {
+	if len(p.keys) == 0 {
 		return nil
 	}
+	var list []string
+	for _, key := range p.keys {
+		list = append(list, key+", and "+some(p.members[key]))
+	}
 	return []verdict.Warning{{
-		Code: "merged_plans_differ", Message: "the members ran different plans: " + some(p.differ),
+		Code: "merged_plans_differ", Message: "the members ran different plans: " + strings.Join(list[:min(len(list), maxNamed)], "; "),
 		Advice: "read the sums as those of the loads together, not of one load on many machines",
 	}}
 }

@@ -1,6 +1,8 @@
 package merge
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -42,7 +44,7 @@ func TestFolder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var ios, bytes, failed [3]uint64
+	var ios, moved, failed [3]uint64
 	rows := 0
 	for row, err := range r.Rows() {
 		if err != nil {
@@ -50,7 +52,7 @@ func TestFolder(t *testing.T) {
 		}
 		rows++
 		ios[row.Point] += row.Read.IOs + row.Write.IOs
-		bytes[row.Point] += row.Read.Bytes + row.Write.Bytes
+		moved[row.Point] += row.Read.Bytes + row.Write.Bytes
 		failed[row.Point] += row.Write.Errors
 		if row.Read.IOs != 300 || row.Read.Mean != 200_000 || row.Write.Max != 5_000_000 || row.LengthS != 1 || row.InFlight != 12 || row.StartUnixNS != doc.Points[row.Point].Started.UnixNano()+int64(row.TS*1e9) {
 			t.Errorf("%+v", row)
@@ -58,8 +60,8 @@ func TestFolder(t *testing.T) {
 	}
 	// From 0.8 s to 6 s: five whole intervals of two machines, and four of the one that began at 0.4 s.
 	for _, i := range []int{0, 2} {
-		if s := doc.Points[i].Total; s.IOs != ios[i] || s.Bytes != bytes[i] || s.Errors != failed[i] || s.IOs != 4*330 || doc.Points[i].WindowS != 4 {
-			t.Errorf("point %d has %+v, its rows %d I/Os, %d bytes, %d errors", i, s, ios[i], bytes[i], failed[i])
+		if s := doc.Points[i].Total; s.IOs != ios[i] || s.Bytes != moved[i] || s.Errors != failed[i] || s.IOs != 4*330 || doc.Points[i].WindowS != 4 {
+			t.Errorf("point %d has %+v, its rows %d I/Os, %d bytes, %d errors", i, s, ios[i], moved[i], failed[i])
 		}
 	}
 	if rows != 8 || ios[1] != 0 || doc.Points[1].Total.IOs != 600 {
@@ -142,5 +144,23 @@ func TestFio(t *testing.T) {
 	}
 	if _, err := Merge([]string{fioOutput(t, "a", 1000, fast), vm("x", epoch, 2, eachRead).File(t)}, Options{}); err == nil || !strings.Contains(err.Error(), "plans differ") {
 		t.Errorf("fio's output beside a result: %v", err)
+	}
+}
+
+// rename changes the host's name in a folder's document.
+func rename(t *testing.T, dir, from, to string) {
+	t.Helper()
+	path := filepath.Join(dir, "result.json")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	name, err := json.Marshal(to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text = bytes.Replace(text, []byte(`"hostname": "`+from+`"`), append([]byte(`"hostname": `), name...), 1)
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -130,7 +130,12 @@ func (p *Point) status() []string {
 func (d *Doc) textFacts(p *Point) *table {
 	t := &table{left: 2}
 	name := "target"
-	for _, i := range d.targetsOf(p) {
+	used := d.targetsOf(p)
+	if d.Merge != nil {
+		t.add("targets", fmt.Sprintf("%d on %s", len(used), plural(uint64(len(d.Merge.Members)), "machine")))
+		used = nil
+	}
+	for _, i := range used {
 		t.add(name, describe(d.Targets[i]))
 		name = ""
 	}
@@ -153,7 +158,10 @@ func (d *Doc) textFacts(p *Point) *table {
 	if p.WindowS > 0 {
 		window += ", from " + p.Started.UTC().Format("15:04:05 UTC")
 	}
-	t.add("window", window+", seed "+strconv.FormatUint(p.Seed, 10))
+	if d.Merge == nil { // each machine has its own
+		window += ", seed " + strconv.FormatUint(p.Seed, 10)
+	}
+	t.add("window", window)
 	return t
 }
 
@@ -246,7 +254,7 @@ func (d *Doc) textTables(b *strings.Builder, p *Point) {
 		b.WriteString("\n  per stream\n")
 		figures(b, "  ", rows, tail)
 	}
-	if used := d.targetsOf(p); len(used) > 1 {
+	if used := d.targetsOf(p); len(used) > 1 && d.Merge.shows(len(used)) {
 		rows = nil
 		for _, i := range used {
 			rows = append(rows, figure{p.Targets[i].Path, p.Targets[i].Total})

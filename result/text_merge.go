@@ -3,6 +3,8 @@ package result
 import (
 	"fmt"
 	"strings"
+
+	"blkstorm/printable"
 )
 
 // textMembers is how many members the text lists for a point; the JSON has all.
@@ -18,6 +20,11 @@ func (d *Doc) textMergeHead(b *strings.Builder) {
 	for _, l := range g.LeftOut {
 		wrap(b, "  *** LEFT OUT: ", "      ", l.Path+": "+l.Reason, textWidth)
 	}
+}
+
+// shows says whether the text lists so many targets: of a merge with as many as machines it need not.
+func (g *Merge) shows(targets int) bool {
+	return g == nil || targets > len(g.Members) && targets <= textMembers
 }
 
 // textMergePoint is what each member gave to point i, and how far they lie apart.
@@ -49,19 +56,21 @@ func (d *Doc) textMergePoint(b *strings.Builder, i int) {
 	if left > 0 {
 		rows = rows[:textMembers]
 	}
-	b.WriteString("\n  per machine\n")
-	figures(b, "  ", rows, columns{percentiles: []string{"50", "95", "99", "99.9"}})
-	if left > 0 {
-		fmt.Fprintf(b, "  and %s more\n", commas(uint64(left)))
+	if len(rows) > 0 {
+		b.WriteString("\n  per machine\n")
+		figures(b, "  ", rows, columns{percentiles: []string{"50", "95", "99", "99.9"}})
+		if left > 0 {
+			fmt.Fprintf(b, "  and %s more\n", commas(uint64(left)))
+		}
+		b.WriteString("\n  over the machines\n")
+		g.textSpread(b)
 	}
-	b.WriteString("\n  over the machines\n")
-	g.textSpread(b)
 	for k, n := range notes {
 		if k == textMembers {
 			fmt.Fprintf(b, "  and %s with notes\n", plural(uint64(len(notes)-k), "more machine"))
 			break
 		}
-		wrap(b, "  *** "+n[0]+": ", "      ", n[1], textWidth)
+		wrap(b, "  *** "+printable.Text(n[0])+": ", "      ", n[1], textWidth)
 	}
 }
 
