@@ -24,7 +24,7 @@ func (m *merger) docWarnings() []verdict.Warning {
 	if n := len(m.leftOut); n > 0 {
 		var reasons []string
 		for _, l := range m.leftOut {
-			reasons = append(reasons, l.Reason)
+			reasons = append(reasons, l.Path+": "+l.Reason)
 		}
 		warn("merged_left_out", fmt.Sprintf("%d of %d inputs could not be used, and are in no figure: %s", n, n+len(m.members), some(reasons)),
 			"copy them again from their machines and merge anew, or leave them out and speak of fewer machines")
@@ -135,28 +135,28 @@ func (m *merger) memberName(row int) string {
 	return ""
 }
 
-// stragglers are the parts that began late, or ended early, measured by what half of the parts did.
+// stragglers are the parts that began late, or measured for a shorter time, by what half of the parts did.
 func (p *point) stragglers() (late, early []string) {
 	parts := p.giving()
 	if len(parts) < 2 {
 		return nil, nil
 	}
-	var starts, ends []int64
+	var starts, lengths []int64
 	for _, part := range parts {
 		from, until := part.span()
-		starts, ends = append(starts, from), append(ends, until)
+		starts, lengths = append(starts, from), append(lengths, until-from)
 	}
 	slices.Sort(starts)
-	slices.Sort(ends)
-	start, end := starts[(len(starts)-1)/2], ends[len(ends)/2]
+	slices.Sort(lengths)
+	start, length := starts[(len(starts)-1)/2], lengths[len(lengths)/2]
 	limit := max(int64(1e9), int64(p.longest(parts)*1e9/50))
 	for _, part := range parts {
 		from, until := part.span()
 		if from > start+limit {
 			late = append(late, fmt.Sprintf("%s by %.1f s", part.member.name(), float64(from-start)/1e9))
 		}
-		if until < end-limit {
-			early = append(early, fmt.Sprintf("%s by %.1f s", part.member.name(), float64(end-until)/1e9))
+		if until-from < length-limit {
+			early = append(early, fmt.Sprintf("%s by %.1f s", part.member.name(), float64(length-until+from)/1e9))
 		}
 	}
 	return late, early

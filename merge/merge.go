@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 
 	"blkstorm/result"
@@ -108,7 +109,7 @@ func (m *merger) readAll(paths []string) error {
 				if refused := new(refusal); errors.As(err, &refused) {
 					failed = cmp.Or(failed, err)
 				} else {
-					m.leftOut = append(m.leftOut, result.MergeLeftOut{Path: path, Reason: err.Error()})
+					m.leftOut = append(m.leftOut, result.MergeLeftOut{Path: path, Reason: strings.TrimPrefix(err.Error(), path+": ")})
 				}
 				m.mu.Unlock()
 			}
@@ -135,7 +136,7 @@ func (m *merger) nothing() error {
 		if i == maxNamed {
 			return errors.Join(err, fmt.Errorf("and %d more", len(m.leftOut)-i))
 		}
-		err = errors.Join(err, errors.New(l.Reason))
+		err = errors.Join(err, errors.New(l.Path+": "+l.Reason))
 	}
 	return err
 }

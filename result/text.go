@@ -82,8 +82,10 @@ func (d *Doc) textPoint(b *strings.Builder, index int, p *Point) {
 		wrap(b, "  skipped: ", "    ", p.Skipped, textWidth)
 		return
 	}
-	for _, line := range p.status() {
-		wrap(b, "  *** ", "      ", line, textWidth)
+	if d.Merge == nil { // else the machines' notes say it
+		for _, line := range p.status() {
+			wrap(b, "  *** ", "      ", line, textWidth)
+		}
 	}
 	facts := d.textFacts(p)
 	facts.write(b, "  ")
