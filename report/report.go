@@ -199,13 +199,13 @@ func (v *view) read(r *load.Result) (*chartData, error) {
 	if len(h.columns) == 0 {
 		h = estimate
 	}
-	out := &chartData{BucketS: v.time.width, CurveSteps: curveSteps, Points: v.time.points(v.doc, v.Head), Curves: curves(v.doc), Targets: []flowData{}, Heat: []tempData{}}
+	out := &chartData{CurveSteps: curveSteps, Points: v.time.points(v.doc, v.Head), Curves: curves(v.doc), Targets: []flowData{}, Heat: []tempData{}}
 	s.into(out, v.doc)
 	out.Map = h.data()
 	v.HasSeries, v.HasHeat, v.Estimated, v.HasCurves = len(out.X) > 0, len(h.columns) > 0, h.estimated, len(out.Curves) > 0
 	v.HasTargets, v.HasHeatC, v.LeftOut = len(out.Targets) > 1, len(out.Heat) > 0, s.left
 	v.HeatBucket = secondsText(h.width)
-	if v.time.width > 0 {
+	if out.Low != nil {
 		v.Bucket = secondsText(v.time.width)
 	}
 	return out, nil

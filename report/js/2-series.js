@@ -60,7 +60,7 @@
   bs.markers = { fill: function (u, i) { return u.series[i].stroke(u, i); }, width: 0 };
   bs.timeOpts = function (series, y, yAxis, more) {
     var o = {
-      padding: [8, 14, 0, 0],
+      padding: [8, 26, 0, 0],
       cursor: { sync: { key: "time", setSeries: false }, drag: { x: true, y: false }, points: { size: 6 } },
       legend: { markers: bs.markers },
       scales: { x: { time: false, range: function (u, min, max) { return view || [first, Math.max(last, first + 1e-3)]; } }, y: y },

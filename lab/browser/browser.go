@@ -1,4 +1,8 @@
-package report
+// Package browser opens pages from disk in a real browser, Chromium, and tells what became of them: what scripts
+// said, what was asked of any network, how wide they are, whether their charts show anything.
+//
+// Only tests import it. Nothing it starts outlives its test, and it writes only into folders that the test made.
+package browser
 
 import (
 	"context"
@@ -20,16 +24,16 @@ import (
 	"blkstorm/lab"
 )
 
-// browser is a Chromium that was told to leave the network alone, and what it said.
-type browser struct {
+// Browser is a Chromium that was told to leave the network alone, and what it said.
+type Browser struct {
 	ctx  context.Context
 	mu   sync.Mutex
 	said []string // console messages, exceptions, entries of its log
 	got  []string // URLs that were asked for
 }
 
-// newBrowser starts one that ends with the test.
-func newBrowser(t *testing.T) *browser {
+// New starts one that ends with the test.
+func New(t testing.TB) *Browser {
 	t.Helper()
 	path := lab.Tool(t, "chromium")
 	home := t.TempDir()
@@ -45,7 +49,7 @@ func newBrowser(t *testing.T) *browser {
 		cancelTab()
 		cancel()
 	})
-	b := &browser{ctx: ctx}
+	b := &Browser{ctx: ctx}
 	if err := chromedp.Listen(ctx, b.listen); err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +60,7 @@ func newBrowser(t *testing.T) *browser {
 	return b
 }
 
-func (b *browser) listen(ev any) {
+func (b *Browser) listen(ev any) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	switch e := ev.(type) {
@@ -83,7 +87,7 @@ func (b *browser) listen(ev any) {
 // timeLimit is how long one action may take on a busy machine.
 const timeLimit = 2 * time.Minute
 
-func (b *browser) do(t *testing.T, actions ...chromedp.Action[chromedp.Void]) {
+func (b *Browser) do(t testing.TB, actions ...chromedp.Action[chromedp.Void]) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, timeLimit)
 	defer cancel()
@@ -92,8 +96,8 @@ func (b *browser) do(t *testing.T, actions ...chromedp.Action[chromedp.Void]) {
 	}
 }
 
-// eval is the value of an expression in the page.
-func eval[T any](t *testing.T, b *browser, expression string) T {
+// Eval is the value of an expression in the page; a promise is waited for.
+func Eval[T any](t testing.TB, b *Browser, expression string) T {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, timeLimit)
 	defer cancel()
@@ -104,19 +108,19 @@ func eval[T any](t *testing.T, b *browser, expression string) T {
 	return v
 }
 
-// open loads a page from disk, at a width, and waits until its charts are drawn.
-func (b *browser) open(t *testing.T, path string, width int64, scheme string) {
+// Open loads a page from disk, at a width, and waits until its charts are drawn.
+func (b *Browser) Open(t testing.TB, path string, width int64, scheme string) {
 	t.Helper()
 	b.do(t, chromedp.EmulateViewport(width, 900), func(ctx context.Context, tab *chromedp.Target) (chromedp.Void, error) {
 		_, err := cdp.Call(ctx, tab, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
 			Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})
 		return chromedp.Void{}, err
 	}, chromedp.Navigate("file://"+path))
-	eval[bool](t, b, `new Promise(r => requestAnimationFrame(() => requestAnimationFrame(() => r(true))))`)
+	Eval[bool](t, b, `new Promise(r => requestAnimationFrame(() => requestAnimationFrame(() => r(true))))`)
 }
 
-// quiet says that nothing went wrong, and that nothing but the page itself was asked for.
-func (b *browser) quiet(t *testing.T, path string) {
+// Quiet fails the test when a script said something or failed, or when anything but the page at path was asked for.
+func (b *Browser) Quiet(t testing.TB, path string) {
 	t.Helper()
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -130,8 +134,25 @@ func (b *browser) quiet(t *testing.T, path string) {
 	}
 }
 
-// shoot writes a picture of the whole page, for people.
-func (b *browser) shoot(t *testing.T, to string) {
+// Blank lists the charts, by their ids, whose canvas has one colour only.
+func (b *Browser) Blank(t testing.TB) []string {
+	t.Helper()
+	return Eval[[]string](t, b, `[...document.querySelectorAll(".chart")].filter(e => {
+		const c = e.querySelector("canvas");
+		if (!c || !c.width || !c.height) { return true; }
+		const p = new Uint32Array(c.getContext("2d").getImageData(0, 0, c.width, c.height).data.buffer);
+		return p.every(v => v === p[0]);
+	}).map(e => e.id)`)
+}
+
+// Overflow is how many pixels the page is wider than its window.
+func (b *Browser) Overflow(t testing.TB) int {
+	t.Helper()
+	return Eval[int](t, b, `document.documentElement.scrollWidth - document.documentElement.clientWidth`)
+}
+
+// Shoot writes a picture of the whole page, for people.
+func (b *Browser) Shoot(t testing.TB, to string) {
 	t.Helper()
 	png, err := chromedp.Run(b.ctx, chromedp.FullScreenshot(100))
 	if err == nil {
