@@ -162,3 +162,11 @@ func (b *Browser) Shoot(t testing.TB, to string) {
 		t.Fatal(err)
 	}
 }
+
+// PDF is the page as it is printed.
+func (b *Browser) PDF(t testing.TB) ([]byte, error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, timeLimit)
+	defer cancel()
+	return chromedp.Run(ctx, chromedp.PrintToPDF())
+}
