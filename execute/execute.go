@@ -48,10 +48,15 @@ type Options struct {
 	Row func(*plan.Point, *result.Interval) error
 	// Steady is called when a round of a phase that looks for steady state has ended.
 	Steady func(steady.State)
+	// Rounds is called when a round of a phase of rounds has ended.
+	Rounds func(*result.Rounds)
 	// Point is called when a point has ended, before the folder's document is replaced: what it adds to
 	// the document is in there, too.
 	Point func(index int, p *result.Point) error
 	Roots Roots
+	// Drivers, if there are any, take the place of those of the plan's engine: tests have devices that
+	// behave as they need.
+	Drivers []ioengine.Driver
 }
 
 // Roots are the kernel's views that facts are read from.
@@ -77,7 +82,8 @@ type Session struct {
 	fills    uint64
 	steadied *steadied
 	skipped  map[*plan.Point]string // points that cannot run, with the reason
-	resumed  *resumption            // nil in a run that begins now
+	at       place
+	resumed  *resumption // nil in a run that begins now
 	notes    []verdict.Warning
 	heat     *host.Thermometer
 	// promised is the room that new files take, by file system.
@@ -107,9 +113,12 @@ func prepare(p *plan.Plan, o Options, r *resumption) (*Session, error) {
 	if err := p.Check(); err != nil {
 		return nil, err
 	}
-	drivers, passed, err := registry.Candidates(p.Engine, p.EngineOptions())
-	if err != nil {
-		return nil, err
+	drivers, passed := o.Drivers, []registry.Fallback(nil)
+	if len(drivers) == 0 {
+		var err error
+		if drivers, passed, err = registry.Candidates(p.Engine, p.EngineOptions()); err != nil {
+			return nil, err
+		}
 	}
 	if o.Log == nil {
 		o.Log = func(string, ...any) {}
@@ -118,6 +127,9 @@ func prepare(p *plan.Plan, o Options, r *resumption) (*Session, error) {
 		o.PointBegun = func(int, int, string, *plan.Point) {}
 	}
 	s := &Session{plan: p, opts: o, resumed: r, drivers: drivers, driver: drivers[0], passed: passed, host: o.Roots.Host.Read(), started: time.Now(), promised: map[unix.Fsid]int64{}}
+	if p.Quick && p.Profile != "" {
+		s.notes = append(s.notes, verdict.Quick(p.Profile))
+	}
 	if err := s.findTargets(); err != nil {
 		return nil, err
 	}
@@ -178,16 +190,19 @@ func newID() string {
 }
 
 func (s *Session) runPoint(ctx context.Context, doc *result.Doc, folder *result.Folder, phase *plan.Phase, p *plan.Point) error {
-	s.announce(p)
+	round := s.round(phase)
+	s.announce(p, round)
 	if reason, skipped := s.skipped[p]; skipped {
 		point, err := s.skip(doc, phase, p, reason)
 		if err != nil {
 			return err
 		}
+		point.Round = round
 		return s.ended(doc, folder, point)
 	}
 	s.lookForHoles(p)
 	b := doc.NewBuilder(phase.Kind, p, s.opts.Percentiles, s.opts.KeepRows)
+	b.KeepHistory(phase)
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	rounds := newRounds(phase, p, s.opts.Steady, func() { end(runner.ErrEnough) })
@@ -223,7 +238,7 @@ func (s *Session) runPoint(ctx context.Context, doc *result.Doc, folder *result.
 	if err != nil {
 		return err
 	}
-	point.Fallback = s.passed
+	point.Fallback, point.Round = s.passed, round
 	point.Steady = rounds.report()
 	s.followDrift(phase, p, point)
 	for i, t := range s.targets {
@@ -234,7 +249,10 @@ func (s *Session) runPoint(ctx context.Context, doc *result.Doc, folder *result.
 	}
 	warmth.into(point)
 	point.Completed = point.Completed && s.leftOut(p, point) == ""
-	point.Warnings = append(point.Warnings, s.judge(p, point, standstill(doc, phase))...)
+	if round > 0 {
+		doc.SumUp() // what is judged next is also what the round came to
+	}
+	point.Warnings = append(point.Warnings, s.judge(p, point, standstill(doc, phase), s.neverSteady(doc, phase))...)
 	s.check(phase.Kind, point)
 	keep(s.ended(doc, folder, point))
 	return sinkErr
@@ -243,6 +261,9 @@ func (s *Session) runPoint(ctx context.Context, doc *result.Doc, folder *result.
 // ended hands on a point that is in the document.
 func (s *Session) ended(doc *result.Doc, folder *result.Folder, point *result.Point) (err error) {
 	doc.SumUp()
+	if r := s.roundEnded(doc); point.Round > 0 && r != nil && s.opts.Rounds != nil {
+		s.opts.Rounds(r)
+	}
 	if s.opts.Point != nil {
 		err = s.opts.Point(len(doc.Points)-1, point)
 	}

@@ -12,8 +12,8 @@ import (
 )
 
 // judge turns a point's figures into warnings; standstill is what has come between the preconditioning
-// and the point.
-func (s *Session) judge(p *plan.Point, r *result.Point, standstill string) []verdict.Warning {
+// and the point, and neverSteady what it ends without steady state.
+func (s *Session) judge(p *plan.Point, r *result.Point, standstill, neverSteady string) []verdict.Warning {
 	in := verdict.Input{
 		Engine: r.EngineName, Dry: s.driver.Dry, Synchronous: s.driver.MaxDepth == 1, Buffered: !s.plan.Direct && !s.driver.Dry,
 		Threads: r.Threads, IODepth: r.IODepth, IODepthEffective: r.IODepthEffective,
@@ -32,6 +32,7 @@ func (s *Session) judge(p *plan.Point, r *result.Point, standstill string) []ver
 		in.Offered, in.Late, in.Missed, in.Backlog = o.Offered, o.Late, o.Missed, time.Duration(o.BacklogNS)
 	}
 	in.Paced = p.Streams[0].Waits()
+	in.NotSteady = neverSteady
 	if st := r.Steady; st != nil && !st.State.Steady && r.Completed {
 		in.NotSteady = fmt.Sprintf("after %d rounds of %v, %s", st.State.Rounds, st.Rule.Round, st.State.Reason)
 	}

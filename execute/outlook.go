@@ -22,21 +22,30 @@ type Outlook struct {
 	AtMost bool `json:"at_most"`
 }
 
-// outlook is what a phase takes from its point number from on; points that are skipped take nothing.
-func (s *Session) outlook(phase *plan.Phase, from int) (o Outlook) {
-	o.AtMost = phase.Steady != nil
-	for j := from; j < len(phase.Points); j++ {
+// outlook is what a phase takes from its point number from on, of round round (0 or 1: of the first one), and
+// in all rounds after it; points that are skipped take nothing.
+func (s *Session) outlook(phase *plan.Phase, round, from int) (o Outlook) {
+	o.AtMost = phase.Steady != nil || phase.Rounds != nil
+	after := int64(0) // rounds
+	if phase.Rounds != nil {
+		after = int64(phase.Rounds.Rule.MaxRounds - max(round, 1))
+	}
+	for j := range phase.Points {
 		p := &phase.Points[j]
+		times := after
+		if j >= from {
+			times++
+		}
 		if _, skipped := s.skipped[p]; skipped {
 			continue
 		}
-		o.TimeS += (p.Ramp.D() + p.Runtime.D()).Seconds()
+		o.TimeS += float64(times) * (p.Ramp.D() + p.Runtime.D()).Seconds()
 		if s.driver.Dry {
 			continue
 		}
 		for i := range s.targets {
 			write, trim := s.wholeBytes(p, i)
-			o.WriteBytes, o.TrimBytes = o.WriteBytes+write, o.TrimBytes+trim
+			o.WriteBytes, o.TrimBytes = o.WriteBytes+times*write, o.TrimBytes+times*trim
 		}
 	}
 	o.TimeS = toMillisecond(o.TimeS + phase.Time.D().Seconds())
@@ -120,22 +129,29 @@ func SecondsText(s float64) string {
 }
 
 // announce says which point of a plan with several begins, and how much is left with it.
-func (s *Session) announce(p *plan.Point) {
+func (s *Session) announce(p *plan.Point, round int) {
 	k, n := 0, 0
 	var left Outlook
+	where := ""
 	for i := range s.plan.Phases {
 		phase := &s.plan.Phases[i]
 		for j := range phase.Points {
 			if n++; &phase.Points[j] == p {
 				k = n
-				left = s.outlook(phase, j)
+				left = s.outlook(phase, round, j)
+				if round > 0 {
+					where = fmt.Sprintf("round %d of at most %d, point %d of %d", round, phase.Rounds.Rule.MaxRounds, j+1, len(phase.Points))
+				}
 			}
 		}
 		if k > 0 && (len(phase.Points) == 0 || k <= n-len(phase.Points)) {
-			left.add(s.outlook(phase, 0))
+			left.add(s.outlook(phase, 0, 0))
 		}
 	}
-	if k > 0 && n > 1 {
-		s.opts.Log("point %d of %d, %s; left with it: %v", k, n, p.Label, left)
+	if where == "" {
+		where = fmt.Sprintf("point %d of %d", k, n)
+	}
+	if k > 0 && (n > 1 || round > 0) {
+		s.opts.Log("%s, %s; left with it: %v", where, p.Label, left)
 	}
 }

@@ -18,26 +18,17 @@ type Points func() (kind string, p *plan.Point)
 // Run carries out the prepared plan, point by point. The document is returned also when I/Os failed, a
 // device hung or ctx was cancelled; an error with no document means that no point ran.
 func (s *Session) Run(ctx context.Context) (*result.Doc, error) {
-	i, j := s.start()
+	s.at = s.start()
 	of := 0
-	for _, phase := range s.plan.Phases {
-		of += len(phase.Points)
+	for i := range s.plan.Phases {
+		of += s.plan.Phases[i].MostPoints()
 	}
 	return s.run(ctx, of, func(doc *result.Doc) (*plan.Phase, *plan.Point, error) {
 		if phase, p := s.repeat(ctx, doc); p != nil {
 			return phase, p, nil
 		}
-		for j++; i < len(s.plan.Phases); i, j = i+1, 0 {
-			phase := &s.plan.Phases[i]
-			if phase.Kind == plan.Idle {
-				s.opts.PointBegun(len(doc.Points), of, phase.Kind, nil)
-				s.idle(ctx, phase.Time.D())
-			}
-			if j < len(phase.Points) && ctx.Err() == nil {
-				return phase, &phase.Points[j], nil
-			}
-		}
-		return nil, nil, nil
+		phase, p := s.next(ctx, doc, &s.at, of)
+		return phase, p, nil
 	})
 }
 

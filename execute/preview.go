@@ -25,7 +25,8 @@ type Preview struct {
 // PreviewPhase is one phase of a dry run.
 type PreviewPhase struct {
 	Kind    string           `json:"kind"`
-	Points  int              `json:"points"` // how many will run
+	Points  int              `json:"points"`           // how many will run, of a phase of rounds in each round
+	Rounds  int              `json:"rounds,omitempty"` // how many at most, of a phase of rounds
 	Skipped []PreviewSkipped `json:"skipped"`
 	Outlook
 }
@@ -90,7 +91,7 @@ func (s *Session) left() (phases []PreviewPhase, total Outlook) {
 			if st.point != nil {
 				again.Time, again.Points = 0, []plan.Point{*st.point}
 			}
-			total.add(s.outlook(&again, 0))
+			total.add(s.outlook(&again, 0, 0))
 		}
 	}
 	for i := range s.plan.Phases {
@@ -104,10 +105,15 @@ func (s *Session) left() (phases []PreviewPhase, total Outlook) {
 // lookAt is what phase i will take: all of it, or what a resumed run has left.
 func (s *Session) lookAt(i int) PreviewPhase {
 	phase := &s.plan.Phases[i]
-	from := s.begins(i)
-	v := PreviewPhase{Kind: phase.Kind, Skipped: []PreviewSkipped{}, Outlook: s.outlook(phase, from)}
+	at := s.begins(i)
+	from := at.point
+	v := PreviewPhase{Kind: phase.Kind, Skipped: []PreviewSkipped{}, Outlook: s.outlook(phase, at.round, from)}
 	if from > 0 || s.resumed != nil && i < s.resumed.phase {
 		v.TimeS -= phase.Time.D().Seconds()
+	}
+	if phase.Rounds != nil && from < len(phase.Points) {
+		v.Rounds = phase.Rounds.Rule.MaxRounds - max(at.round-1, 0)
+		from = 0 // of the rounds after this one
 	}
 	for j := from; j < len(phase.Points); j++ {
 		p := &phase.Points[j]
@@ -120,15 +126,26 @@ func (s *Session) lookAt(i int) PreviewPhase {
 	return v
 }
 
-// begins is the number of the first point of phase i that has not run.
-func (s *Session) begins(i int) int {
+// begins is the place of the first point of phase i that has not run.
+func (s *Session) begins(i int) place {
+	phase := &s.plan.Phases[i]
+	beyond := place{phase: i, point: len(phase.Points)}
+	if phase.Rounds != nil {
+		beyond.round = phase.Rounds.Rule.MaxRounds
+	}
 	switch r := s.resumed; {
 	case r == nil || i > r.phase:
-		return 0
+		return place{phase: i}
 	case i < r.phase:
-		return len(s.plan.Phases[i].Points)
+		return beyond
 	}
-	return s.resumed.point + 1
+	at := s.resumed.place
+	if at.point++; phase.Rounds != nil {
+		if s.nextOfRound(s.resumed.doc, phase, &at); at.point == len(phase.Points) {
+			return beyond
+		}
+	}
+	return at
 }
 
 // bounds is the part of target i that the plan touches, from its first to its last byte.

@@ -49,10 +49,10 @@ type resumption struct {
 	folder *result.Folder
 	doc    *result.Doc // with the finished points only
 	did    []step      // what they are in the plan, one for one
-	// phase and point are where the last of them stands in the plan: 0 and -1 for none.
-	phase, point int
-	again        []step // to be done again before the others
-	newFiles     bool
+	// The place of the last of them in the plan; its point is -1 for none.
+	place
+	again    []step // to be done again before the others
+	newFiles bool
 }
 
 // againMark ends the label of a point that is done once more.
@@ -80,7 +80,7 @@ func openRun(o *Options) (r *resumption, err error) {
 	case len(doc.Plan.Targets) != len(doc.Targets) || slices.Contains(doc.Targets, nil):
 		return fail("its document has no facts of its targets")
 	}
-	r = &resumption{folder: folder, doc: doc, point: -1}
+	r = &resumption{folder: folder, doc: doc, place: place{point: -1}}
 	whole := *doc
 	if n := len(doc.Points); n > 0 && (doc.Points[n-1].Interrupted || unfit(doc)) {
 		doc.Points = doc.Points[:n-1] // to be run again from its beginning
@@ -88,6 +88,8 @@ func openRun(o *Options) (r *resumption, err error) {
 	if err := r.walk(); err != nil {
 		return fail("%w", err)
 	}
+	doc.Rounds = nil // they follow from the points
+	doc.SumUp()
 	if o.KeepRows {
 		if err := folder.Rows(doc); err != nil {
 			return nil, err
@@ -129,29 +131,44 @@ func (r *resumption) walk() error {
 			r.did = append(r.did, r.did[k])
 			continue
 		}
-		i, j := r.phase, r.point+1
-		for ; i < len(phases); i, j = i+1, 0 {
-			points := phases[i].Points
-			for j < len(points) && (points[j].Label != p.Label || phases[i].Kind != p.Phase) {
-				j++
-			}
-			if j < len(points) {
-				break
-			}
+		at := r.place
+		for at.point++; at.phase < len(phases) && !at.find(&phases[at.phase], p); {
+			at = place{phase: at.phase + 1}
 		}
-		if i == len(phases) {
+		if at.phase == len(phases) {
 			return fmt.Errorf("its point %d, %q, does not follow from its plan", n, p.Label)
 		}
-		r.phase, r.point = i, j
-		r.did = append(r.did, step{&phases[i], &phases[i].Points[j]})
+		r.place = at
+		r.did = append(r.did, step{&phases[at.phase], &phases[at.phase].Points[at.point]})
 	}
 	return nil
+}
+
+// find moves on to a point of the document within a phase, and says whether it is there.
+func (at *place) find(phase *plan.Phase, p *result.Point) bool {
+	most := 0
+	if phase.Rounds != nil {
+		most = phase.Rounds.Rule.MaxRounds
+	}
+	if phase.Kind != p.Phase || p.Round < at.round || p.Round > most || p.Round == 0 && most > 0 {
+		return false
+	}
+	if p.Round > at.round {
+		at.round, at.point = p.Round, 0
+	}
+	for at.point < len(phase.Points) && phase.Points[at.point].Label != p.Label {
+		at.point++
+	}
+	return at.point < len(phase.Points)
 }
 
 // left says whether the plan has points after the last finished one.
 func (r *resumption) left() bool {
 	phases := r.doc.Plan.Phases
 	if r.phase < len(phases) && r.point+1 < len(phases[r.phase].Points) {
+		return true
+	}
+	if r.round > 0 && !lastRounds(r.doc).Over(phases[r.phase].Rounds.Rule.MaxRounds) {
 		return true
 	}
 	return r.phase+1 < len(phases) && slices.ContainsFunc(phases[r.phase+1:], func(ph plan.Phase) bool { return len(ph.Points) > 0 })
@@ -301,11 +318,11 @@ func (s *Session) begin(doc *result.Doc, folder *result.Folder) error {
 }
 
 // start is where Run begins in the plan: before the first point after this place.
-func (s *Session) start() (phase, point int) {
+func (s *Session) start() place {
 	if s.resumed == nil {
-		return 0, -1
+		return place{point: -1}
 	}
-	return s.resumed.phase, s.resumed.point
+	return s.resumed.place
 }
 
 // repeat is the next point that is done once more; nil when there is no more of them.
@@ -337,6 +354,9 @@ func standstill(doc *result.Doc, phase *plan.Phase) string {
 		if p.Phase == plan.Precondition {
 			last = i
 		}
+	}
+	if last < 0 && phase.Rounds != nil { // a round that follows a rest is none of those before it
+		last = lastRounds(doc).FirstPoint
 	}
 	text := ""
 	for i := range doc.Resumed {

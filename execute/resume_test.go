@@ -780,7 +780,7 @@ func TestTimeLeft(t *testing.T) {
 		{0, -1, false, 4*step + idle}, {0, 0, false, 3*step + idle}, {2, 0, false, 2 * step}, {2, 2, false, 0},
 		{2, 0, true, 3*step + idle}, {0, 0, true, 4*step + idle},
 	} {
-		r := &resumption{doc: &result.Doc{Plan: p}, phase: c.phase, point: c.point}
+		r := &resumption{doc: &result.Doc{Plan: p}, place: place{phase: c.phase, point: c.point}}
 		if c.again {
 			if err := r.precondition(); err != nil {
 				t.Fatal(err)

@@ -95,23 +95,6 @@ func (r *rounds) report() *steady.Report {
 	return &report
 }
 
-// valueOf is the metric over a whole point.
-func valueOf(m steady.Metric, p *result.Point) float64 {
-	switch m {
-	case steady.Bandwidth:
-		return p.Total.BytesPerS
-	case steady.Mean:
-		return float64(p.Total.Latency.Mean)
-	case steady.P99:
-		v, err := p.Figure("total", "latency.p99")
-		if err != nil {
-			return math.NaN()
-		}
-		return v
-	}
-	return p.Total.IOPS
-}
-
 // followDrift remembers the steady state that a phase has reached, and tells of a later point that does
 // the same and is out of it.
 func (s *Session) followDrift(phase *plan.Phase, p *plan.Point, point *result.Point) {
@@ -122,8 +105,8 @@ func (s *Session) followDrift(phase *plan.Phase, p *plan.Point, point *result.Po
 		}
 		return
 	}
-	if d := s.steadied; d != nil && phase.Kind == plan.Measure && point.WindowS > 0 && d.load == loadText(p) {
-		if v := valueOf(d.rule.Metric, point); v < d.low || v > d.high {
+	if d := s.steadied; d != nil && point.Round == 0 && phase.Kind == plan.Measure && point.WindowS > 0 && d.load == loadText(p) {
+		if v := point.Metric(d.rule.Metric); v < d.low || v > d.high {
 			point.Drift = &result.Drift{Metric: d.rule.Metric.String(), Value: v, Low: d.low, High: d.high}
 		}
 	}

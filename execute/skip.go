@@ -42,7 +42,7 @@ func (s *Session) findSkips() error {
 	case measured > 0 && len(s.skipped) == measured:
 		return fmt.Errorf("none of the %d points can run; the first: %w", measured, first)
 	}
-	return nil
+	return s.checkTracked()
 }
 
 // checkOnTargets says why a point cannot run here.

@@ -124,7 +124,7 @@ func TestLookAtLongPlans(t *testing.T) {
 	}
 	for i := range p.Phases {
 		for j := range p.Phases[i].Points {
-			s.announce(&p.Phases[i].Points[j])
+			s.announce(&p.Phases[i].Points[j], 0)
 		}
 	}
 	told := strings.Join(lines, "\n")
@@ -216,7 +216,7 @@ func TestFillsAreWhole(t *testing.T) {
 		if got := s.leftOut(fill, r); !strings.HasPrefix(got, c.want) || (got == "") != (c.want == "") {
 			t.Errorf("%d written: %q; want %q", c.written, got, c.want)
 		}
-		warned := slices.ContainsFunc(s.judge(fill, r, ""), func(w verdict.Warning) bool { return w.Code == "fill_incomplete" })
+		warned := slices.ContainsFunc(s.judge(fill, r, "", ""), func(w verdict.Warning) bool { return w.Code == "fill_incomplete" })
 		if warned != (c.want != "") {
 			t.Errorf("%d written: warned %v", c.written, warned)
 		}

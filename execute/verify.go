@@ -2,6 +2,7 @@ package execute
 
 import (
 	"fmt"
+	"slices"
 
 	"blkstorm/plan"
 	"blkstorm/result"
@@ -41,7 +42,7 @@ func Missed(doc *result.Doc) bool {
 			return true
 		}
 	}
-	return false
+	return !doc.Plan.Quick && slices.ContainsFunc(doc.Rounds, func(r *result.Rounds) bool { return !r.Reached })
 }
 
 // check holds a measured point to the plan's limits.

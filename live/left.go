@@ -45,10 +45,10 @@ func (s *state) planLeft(now time.Time) string {
 		return ""
 	}
 	left, known := s.left(now)
-	more, less := !known, s.running && s.rule != nil
+	more, less := !known, s.running && s.rule != nil || s.often
 	for _, later := range s.steps[s.at+1:] {
 		more = more || later.bytes > 0
-		less = less || later.rule != nil
+		less = less || later.rule != nil || later.often
 		if later.bytes == 0 {
 			left += later.ramp + later.time
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 
+	"blkstorm/printable"
 	"blkstorm/result"
 	"blkstorm/steady"
 	"blkstorm/unit"
@@ -39,6 +40,35 @@ func roundLine(r *steady.State) string {
 	return line + verdictOf(r)
 }
 
+// roundsLines are what a round of points has brought: a line for each tracked variable, and one for all.
+func roundsLines(r *result.Rounds) (lines []string) {
+	all := fmt.Sprintf("round %d: not steady yet", r.Done)
+	for i := range r.Tracked {
+		t := &r.Tracked[i]
+		st := &t.Steady.State
+		line := fmt.Sprintf("round %d: %v of %s: ", r.Done, t.Steady.Rule.Metric, printable.Text(t.Point))
+		if st.Mean > 0 {
+			line += fmt.Sprintf("range %.1f %%, fitted range %.1f %%, slope %.2f %% per round: ", st.RangePct, st.FittedPct, st.SlopePct)
+		}
+		switch {
+		case st.Steady:
+			line += "steady"
+		case st.Mean > 0:
+			line += "not steady"
+		default:
+			line += st.Reason
+		}
+		lines = append(lines, line)
+		switch {
+		case st.Reached > 0:
+			all = fmt.Sprintf("round %d: all steady over rounds %d to %d", r.Done, r.First, r.Last)
+		case st.NeverReached:
+			all = fmt.Sprintf("round %d: never steady in %d rounds", r.Done, r.Done)
+		}
+	}
+	return append(lines, all)
+}
+
 // verdictOf is whether the rounds are steady.
 func verdictOf(r *steady.State) string {
 	switch {
@@ -57,6 +87,9 @@ func (s *state) endLine(p *result.Point) string {
 	line := fmt.Sprintf("point %d", s.index+1)
 	if s.of > 0 {
 		line += fmt.Sprintf(" of %d", s.of)
+	}
+	if p.Round > 0 {
+		line += fmt.Sprintf(", round %d", p.Round)
 	}
 	line += ", " + s.label
 	if !p.Completed {

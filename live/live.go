@@ -212,6 +212,15 @@ func (v *View) Steady(rounds steady.State) {
 	})
 }
 
+// Rounds takes what a phase of rounds has come to after one more.
+func (v *View) Rounds(r *result.Rounds) {
+	v.update(func(*state, time.Time) {
+		for _, line := range roundsLines(r) {
+			v.say(line)
+		}
+	})
+}
+
 // PointEnd takes what became of the running point. Of several in a plan, each leaves a line.
 func (v *View) PointEnd(p *result.Point) {
 	v.update(func(s *state, _ time.Time) {

@@ -19,6 +19,7 @@ type step struct {
 	time  time.Duration // of the window, or idle
 	bytes int64         // over 0: it ends when so many are moved, nobody knows when
 	rule  *steady.Rule  // it may end sooner than time says
+	often bool          // its rounds may end sooner
 	depth int64         // I/Os to keep in flight
 }
 
@@ -82,10 +83,14 @@ func (s *state) begin(d *result.Doc) {
 		if phase.Kind == plan.Idle {
 			s.steps = append(s.steps, step{time: phase.Time.D()})
 		}
+		first := len(s.steps)
 		for j := range phase.Points {
 			one := s.stepOf(&phase.Points[j])
-			one.rule = phase.Steady
+			one.rule, one.often = phase.Steady, phase.Rounds != nil
 			s.steps = append(s.steps, one)
+		}
+		for round := s.steps[first:]; len(s.steps)-first < phase.MostPoints(); {
+			s.steps = append(s.steps, round...)
 		}
 	}
 	s.at = -1

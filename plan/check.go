@@ -38,6 +38,9 @@ func (p *Plan) Check() error {
 	if len(p.Targets) == 0 {
 		return errors.New("the plan has no target")
 	}
+	if err := p.checkProfile(); err != nil {
+		return err
+	}
 	points := 0
 	for i := range p.Phases {
 		ph := &p.Phases[i]
@@ -55,9 +58,17 @@ func (p *Plan) Check() error {
 				return &PartError{i, -1, -1, err}
 			}
 		}
+		if ph.Rounds != nil {
+			if err := ph.checkRounds(); err != nil {
+				return &PartError{i, -1, -1, err}
+			}
+		}
 	}
 	if points == 0 {
 		return errors.New("the plan has no point to run")
+	}
+	if err := p.checkClaims(); err != nil {
+		return err
 	}
 	return p.checkSweeps()
 }

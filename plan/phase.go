@@ -25,6 +25,8 @@ func (ph *Phase) check() error {
 		return fmt.Errorf("phase %s: time is for idle; a point has a runtime", ph.Kind)
 	case ph.Steady != nil && ph.Kind != Precondition:
 		return fmt.Errorf("phase %s: steady is for precondition", ph.Kind)
+	case ph.Rounds != nil && ph.Kind != Measure:
+		return fmt.Errorf("phase %s: rounds are for measure; precondition has steady", ph.Kind)
 	case ph.Sweep != nil && ph.Kind != Measure:
 		return fmt.Errorf("phase %s: a sweep is measured", ph.Kind)
 	case ph.Steady != nil && len(ph.Points) != 1:
@@ -82,8 +84,9 @@ func (ph *Phase) checkSteady() error {
 	return nil
 }
 
-// SteadyTime is the time after which steady state is given up; 0 where the rule has no such end.
-func SteadyTime(r *steady.Rule) time.Duration { return time.Duration(r.MaxRounds) * r.Round }
+// SteadyTime is the time after which steady state is given up; 0 where the rule has no such end. A time
+// beyond what a time.Duration holds is its largest value.
+func SteadyTime(r *steady.Rule) time.Duration { return mulTime(max(r.MaxRounds, 0), max(r.Round, 0)) }
 
 // purgeBytes is the length of one discard: as much as the kernel takes in one piece of nearly every
 // device, so that many are in flight.

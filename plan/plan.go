@@ -176,7 +176,7 @@ func (p *Plan) Writes(i int) bool {
 }
 
 // Time is how long the plan's ramps, windows and idle times take together at most: steady state may come
-// earlier. How long passes take, and filling new files, nobody knows. A sum beyond what a time.Duration
+// earlier, also in rounds. How long passes take, and filling new files, nobody knows. A sum beyond what a time.Duration
 // holds, 292 years, is its largest value.
 func (p *Plan) Time() time.Duration {
 	var sum time.Duration
@@ -188,11 +188,11 @@ func (p *Plan) Time() time.Duration {
 
 // length is the phase's part of Plan.Time.
 func (ph *Phase) length() time.Duration {
-	sum := ph.Time.D()
-	for i := range ph.Points {
-		sum = addTime(sum, ph.Points[i].Ramp.D()+ph.Points[i].Runtime.D())
+	points := ph.RoundTime()
+	if ph.Rounds != nil {
+		points = mulTime(ph.Rounds.Rule.MaxRounds, points)
 	}
-	return sum
+	return addTime(ph.Time.D(), points)
 }
 
 // addTime adds two times of at least 0.
@@ -201,6 +201,14 @@ func addTime(a, b time.Duration) time.Duration {
 		return math.MaxInt64
 	}
 	return a + b
+}
+
+// mulTime is n times d, both of at least 0.
+func mulTime(n int, d time.Duration) time.Duration {
+	if d > 0 && n > int(math.MaxInt64/d) {
+		return math.MaxInt64
+	}
+	return time.Duration(n) * d
 }
 
 func (p *Plan) eachStream(f func(*Point, *Stream)) {

@@ -18,7 +18,8 @@ type Sweep struct {
 // Spec is the sweep as package sweep knows it.
 func (s *Sweep) Spec() *sweep.Spec { return &sweep.Spec{Axes: s.Axes} }
 
-// checkSweeps wants of a sweep that its points are there, and at most one sweep: a result has one.
+// checkSweeps wants of a sweep that its points are there, and at most one sweep outside of rounds: a result
+// has one, beside those of its rounds.
 func (p *Plan) checkSweeps() error {
 	seen := false
 	for i := range p.Phases {
@@ -26,10 +27,15 @@ func (p *Plan) checkSweeps() error {
 		if ph.Sweep == nil {
 			continue
 		}
-		if seen {
-			return errors.New("sweep: one phase of a plan can have it")
+		switch {
+		case ph.Rounds != nil && !ph.Sweep.Knee.IsZero():
+			return errors.New("sweep: no knee is looked for in rounds")
+		case ph.Rounds != nil:
+		case seen:
+			return errors.New("sweep: one phase of a plan can have it, beside those with rounds")
+		default:
+			seen = true
 		}
-		seen = true
 		spec := ph.Sweep.Spec()
 		if err := spec.Validate(); err != nil {
 			return fmt.Errorf("sweep: %w", err)
@@ -41,10 +47,13 @@ func (p *Plan) checkSweeps() error {
 	return nil
 }
 
-// SweepPhase is the phase that has a sweep, and how many points are measured in the phases before it; nil
-// without one.
+// SweepPhase is the phase that has a sweep and no rounds, and how many points are measured in the phases
+// before it, rounds left out; nil without one.
 func (p *Plan) SweepPhase() (ph *Phase, measured int) {
 	for i := range p.Phases {
+		if p.Phases[i].Rounds != nil {
+			continue
+		}
 		if p.Phases[i].Sweep != nil {
 			return &p.Phases[i], measured
 		}

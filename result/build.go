@@ -30,6 +30,7 @@ type Builder struct {
 	ramp        []*Interval
 	index       int
 	scratch     runner.Stat
+	history     *history // nil: none is kept
 }
 
 // NewBuilder begins a point of doc. Rows are kept for the document only if keepRows is set: a run of
@@ -75,6 +76,7 @@ func (b *Builder) Row(row *runner.Row) *Interval {
 			it.Read, it.Write, it.Trim = b.intervalStats(row.Cells, i)
 		}
 	}
+	b.history.row(b, row)
 	if !row.Ramp {
 		b.peak = max(b.peak, row.InFlight)
 	}
@@ -160,7 +162,7 @@ func (b *Builder) Finish(res *runner.Result, seed uint64) (*Point, error) {
 		Started: res.WindowStart.UTC(), WindowS: seconds(res.Window), RampS: seconds(res.Ramp),
 		Completed: res.Completed, Interrupted: res.Interrupted, Seed: seed,
 		RampIOs: res.RampIOs, DrainedMaxNS: int64(res.DrainedMax), Faults: res.Faults, InFlight: b.peak, CPU: res.CPU, Process: process(res),
-		Intervals: b.intervals, RampIntervals: b.ramp,
+		Intervals: b.intervals, RampIntervals: b.ramp, History: b.history.all(),
 		PerThread: []Thread{}, Errors: []IOError{}, Stuck: []Stuck{}, Warnings: []verdict.Warning{},
 	}
 	if res.Failed != nil {

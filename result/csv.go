@@ -51,7 +51,7 @@ func csvHeader(percentiles []string) []string {
 	return append(head, "lat_max_ns",
 		"cpu_user_pct", "cpu_system_pct", "cpu_iowait_pct", "cpu_steal_pct", "process_cpus", "warnings",
 		"offered", "late", "missed", "response_mean_ns", "response_p50_ns", "response_p95_ns", "response_p99_ns", "response_max_ns",
-		"skipped", "asserts_missed")
+		"skipped", "asserts_missed", "round")
 }
 
 func (d *Doc) csvRow(index int, p *Point, dir figure, percentiles []string) []string {
@@ -71,7 +71,15 @@ func (d *Doc) csvRow(index int, p *Point, dir figure, percentiles []string) []st
 	return slices.Concat(row, csvLatency(s.Latency, percentiles), []string{
 		fixed(p.CPU.UserPct), fixed(p.CPU.SystemPct), fixed(p.CPU.IOWaitPct), fixed(p.CPU.StealPct), fixed(p.Process.CPUs),
 		codes(p.Warnings, d.Warnings),
-	}, csvOpenLoop(s), []string{p.Skipped, p.missed()})
+	}, csvOpenLoop(s), []string{p.Skipped, p.missed(), p.roundText()})
+}
+
+// roundText is the number of the point's round; empty for one that has none.
+func (p *Point) roundText() string {
+	if p.Round == 0 {
+		return ""
+	}
+	return strconv.Itoa(p.Round)
 }
 
 // missed joins the limits that the point does not keep.

@@ -113,6 +113,9 @@ type Point struct {
 	Process       Process     `json:"process"`                 // of blkstorm itself, over the point
 	Intervals     []*Interval `json:"intervals,omitzero"`      // the window; nil when rows are not kept
 	RampIntervals []*Interval `json:"ramp_intervals,omitzero"` // the ramp
+	// History is the window in longer parts, kept also where rows are not; see Builder.KeepHistory for which
+	// points have it.
+	History []*Slice `json:"history,omitempty"`
 	// Steady is there when steady state was looked for; Drift, when a point that did the same later was
 	// out of it.
 	Steady *steady.Report `json:"steady,omitempty"`

@@ -78,12 +78,18 @@ func (l *Latency) figure(name string) (float64, error) {
 		return float64(v), nil
 	}
 	// The document shows the percentiles that were asked for; the histogram has them all.
-	h, err := histogram.Decode(l.HDR)
-	if err == nil {
-		err = h.Restore(l.Min, l.Max, float64(l.Mean), float64(l.StdDev))
-	}
+	h, err := l.histogram()
 	if err != nil {
 		return 0, fmt.Errorf("percentile %s is not in the result: %w", key, err)
 	}
 	return float64(h.Percentile(p)), nil
+}
+
+// histogram is what the document has of the latency, with its exact figures.
+func (l *Latency) histogram() (*histogram.Histogram, error) {
+	h, err := histogram.Decode(l.HDR)
+	if err == nil {
+		err = h.Restore(l.Min, l.Max, float64(l.Mean), float64(l.StdDev))
+	}
+	return h, err
 }

@@ -16,7 +16,7 @@ import (
 //	{"type":"run", schema, version, id, started, host, clock, plan, targets}      first
 //	{"type":"interval", label, and the keys of an interval row}                   live, ramp included
 //	{"type":"point", point (its index), and the keys of a point, no intervals}    at the end of a point
-//	{"type":"end", points (how many), warnings (of the whole run), find_max, sweep} last
+//	{"type":"end", points (how many), warnings (of the whole run), find_max, sweep, rounds} last
 //
 // Rows hold what happened in them and nothing of what was before, so sums over rows are meaningful. A
 // stream without "end" was cut off. The folder's intervals.ndjson has the same interval lines.
@@ -62,7 +62,8 @@ func WriteNDJSONEnd(w io.Writer, d *Doc) error {
 		Warnings []verdict.Warning `json:"warnings"`
 		FindMax  *FindMax          `json:"find_max,omitempty"`
 		Sweep    *Sweep            `json:"sweep,omitempty"`
-	}{"end", len(d.Points), list(d.Warnings), d.whole(false).FindMax, d.Sweep})
+		Rounds   []*Rounds         `json:"rounds,omitempty"`
+	}{"end", len(d.Points), list(d.Warnings), d.whole(false).FindMax, d.Sweep, d.Rounds})
 }
 
 func writeLine(w io.Writer, v any) error {

@@ -28,6 +28,7 @@ func (d *Doc) SumUp() {
 	if d.Plan == nil {
 		return
 	}
+	d.sumRounds()
 	phase, before := d.Plan.SweepPhase()
 	if phase == nil {
 		return
@@ -35,7 +36,7 @@ func (d *Doc) SumUp() {
 	s := &Sweep{Axes: list(phase.Sweep.Axes), Points: []int{}}
 	d.Sweep = s
 	for i, p := range d.Points { // others, as a preconditioning that was repeated, may lie between
-		if p.Phase != plan.Measure {
+		if p.Phase != plan.Measure || p.Round > 0 {
 			continue
 		}
 		if before--; before < 0 && len(s.Points) < len(phase.Points) {

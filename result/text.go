@@ -24,10 +24,7 @@ func WriteText(w io.Writer, d *Doc) error {
 	if d.FindMax != nil {
 		d.textFindMax(&b)
 	} else {
-		for i, p := range d.Points {
-			b.WriteString("\n")
-			d.textPoint(&b, i, p)
-		}
+		d.textPoints(&b)
 		d.textSummary(&b)
 	}
 	if len(d.Warnings) > 0 {
@@ -55,6 +52,13 @@ func (d *Doc) textHead(b *strings.Builder) {
 	}
 	if h.Hostname != "" {
 		b.WriteString("on " + printable.Text(strings.Join(append([]string{h.Hostname}, facts...), ", ")) + "\n")
+	}
+	if d.Plan != nil && d.Plan.Profile != "" {
+		head := "profile " + d.Plan.Profile
+		if d.Plan.Quick {
+			head += ", QUICK: times scaled down, not comparable with the published procedure"
+		}
+		b.WriteString(printable.Text(head) + "\n")
 	}
 	for _, r := range d.Resumed {
 		after := "before its first point"
@@ -126,24 +130,13 @@ func (p *Point) status() []string {
 
 // textFacts is what ran: on what, with what, how long.
 func (d *Doc) textFacts(p *Point) *table {
-	t := &table{left: 2}
-	name := "target"
-	for _, i := range d.targetsOf(p) {
-		t.add(name, describe(d.Targets[i]))
-		name = ""
-	}
-	name = "load"
+	t := d.textTargets(p)
+	name := "load"
 	for i, s := range p.Streams {
 		t.add(name, p.load(i, s))
 		name = ""
 	}
-	if p.EngineName != "" {
-		engine := p.EngineName
-		if len(p.EngineFeatures) > 0 {
-			engine += " with " + strings.Join(p.EngineFeatures, ", ")
-		}
-		t.add("engine", engine)
-	}
+	p.textEngine(t)
 	window := trimmed(p.WindowS) + " s"
 	if p.RampS > 0 {
 		window += fmt.Sprintf(" after a ramp of %s s", trimmed(p.RampS))
@@ -153,6 +146,28 @@ func (d *Doc) textFacts(p *Point) *table {
 	}
 	t.add("window", window+", seed "+strconv.FormatUint(p.Seed, 10))
 	return t
+}
+
+// textTargets is on what a point ran.
+func (d *Doc) textTargets(p *Point) *table {
+	t := &table{left: 2}
+	name := "target"
+	for _, i := range d.targetsOf(p) {
+		t.add(name, describe(d.Targets[i]))
+		name = ""
+	}
+	return t
+}
+
+func (p *Point) textEngine(t *table) {
+	if p.EngineName == "" {
+		return
+	}
+	engine := p.EngineName
+	if len(p.EngineFeatures) > 0 {
+		engine += " with " + strings.Join(p.EngineFeatures, ", ")
+	}
+	t.add("engine", engine)
 }
 
 func describe(f *device.Facts) string {
@@ -264,7 +279,7 @@ func (d *Doc) textSummary(b *strings.Builder) {
 	var rows []figure
 	tail := columns{deviation: true}
 	for i, p := range d.Points {
-		if p.Phase != plan.Measure || p.Skipped != "" {
+		if p.Phase != plan.Measure || p.Skipped != "" || p.Round > 0 {
 			continue
 		}
 		name := fmt.Sprintf("[%d] %s", i+1, shorten(p.Label, 34))

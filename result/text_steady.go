@@ -19,6 +19,12 @@ func (p *Point) textSteady(b *strings.Builder) {
 		head = fmt.Sprintf("steady state reached in round %d", st.Reached)
 	}
 	wrap(b, "  ", "    ", fmt.Sprintf("%s (rule: %s)", head, r.Rule.String()), textWidth)
+	textRoundFigures(b, r)
+}
+
+// textRoundFigures writes the figures of the window, and the values of the rounds.
+func textRoundFigures(b *strings.Builder, r *steady.Report) {
+	st := &r.State
 	scale, unit := steadyUnit(r.Rule.Metric)
 	if st.First > 0 && st.Mean > 0 {
 		wrap(b, "    ", "    ", fmt.Sprintf("rounds %d to %d: mean %s %s, range %.3g %%, slope %.3g %% per round, fitted range %.3g %%, correlation %.2f",

@@ -82,12 +82,7 @@ func (d *Doc) textSweep(b *strings.Builder) {
 				partial = true
 			}
 		}
-		for i := range matrices {
-			b.WriteString("\n")
-			for line := range strings.Lines(matrices[i].Text(f.head, func(k int) string { return marks[k] })) {
-				b.WriteString("  " + line)
-			}
-		}
+		writeMatrices(b, matrices, f.head, marks)
 	}
 	if partial {
 		b.WriteString("  * not completed\n")

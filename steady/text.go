@@ -165,7 +165,11 @@ func ParseFio(text string, duration, interval time.Duration) (Rule, error) {
 
 // String says the rule in words.
 func (r *Rule) String() string {
-	s := fmt.Sprintf("%v over %d rounds of %v: ", r.Metric, r.Window, r.Round)
+	s := fmt.Sprintf("%v over %d rounds", r.Metric, r.Window)
+	if r.Round > 0 {
+		s += fmt.Sprintf(" of %v", r.Round)
+	}
+	s += ": "
 	switch r.Kind {
 	case FioDeviation:
 		s += fmt.Sprintf("all within less than %v of the mean", r.Limit)

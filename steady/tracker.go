@@ -139,11 +139,16 @@ func (t *Tracker) Report() Report {
 	if !ok {
 		state = t.judge()
 	}
-	values := make([]*float64, len(t.rounds))
-	for i, v := range t.rounds {
+	return Report{Rule: t.rule, State: state, Values: shown(t.rounds), Drifted: append([]int{}, slices.Clone(t.drifted)...)}
+}
+
+// shown are rounds as a report has them.
+func shown(rounds []float64) []*float64 {
+	values := make([]*float64, len(rounds))
+	for i, v := range rounds {
 		if v >= 0 && v <= maxValue {
 			values[i] = &v
 		}
 	}
-	return Report{Rule: t.rule, State: state, Values: values, Drifted: append([]int{}, slices.Clone(t.drifted)...)}
+	return values
 }

@@ -23,3 +23,12 @@ func hot(in *Input) *Warning {
 		Advice:  "drives that are too hot work slower on purpose: cool it and measure again, and look at how the rate follows the temperature over the intervals",
 	}
 }
+
+// Quick is the warning of a published procedure whose times are scaled down.
+func Quick(profile string) Warning {
+	return Warning{
+		Code:    "quick",
+		Message: "times scaled down: not comparable with the published procedure " + profile,
+		Advice:  "it shows that the procedure runs here, and what its result looks like; run it without --quick for figures",
+	}
+}

@@ -26,6 +26,11 @@ func (a *app) sayMissed(doc *result.Doc) {
 			fmt.Fprintf(a.stderr, "blkstorm: steady state was not reached: %s (--quick makes that a warning only)\n", p.Steady.State.Reason)
 		}
 	}
+	for _, r := range doc.Rounds {
+		if !r.Reached && !doc.Plan.Quick {
+			fmt.Fprintf(a.stderr, "blkstorm: steady state was not reached in %d rounds: %s (quick: true makes that a warning only)\n", r.Done, r.Unsteady())
+		}
+	}
 	for _, text := range order {
 		fmt.Fprintf(a.stderr, "blkstorm: assert %s: not met in %d of %d points\n", text, missed[text], measured)
 	}

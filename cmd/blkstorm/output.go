@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -14,6 +15,7 @@ import (
 	"blkstorm/plan"
 	"blkstorm/printable"
 	"blkstorm/result"
+	"blkstorm/result/published"
 )
 
 // writer puts the document on standard output, and nothing else.
@@ -43,7 +45,7 @@ func (w *writer) attach(o *execute.Options) {
 		}
 		return nil
 	}
-	o.Steady = w.show.Steady
+	o.Steady, o.Rounds = w.show.Steady, w.show.Rounds
 	o.Point = func(i int, p *result.Point) error {
 		w.show.PointEnd(p)
 		if stream {
@@ -68,7 +70,7 @@ func (w *writer) finish(d *result.Doc) error {
 	case "ndjson":
 		return result.WriteNDJSONEnd(w.out, d)
 	default:
-		return result.WriteText(w.out, d)
+		return errors.Join(result.WriteText(w.out, d), published.WriteText(w.out, d))
 	}
 }
 

@@ -72,13 +72,10 @@ targets; for others, and where it allows nothing, --destroy is needed before any
 				}
 				return a.runPlan(cmd.Context(), nil, &out, nil)
 			}
-			if out.rePrecondition {
-				return errors.New("--re-precondition: goes with --resume only")
-			}
-			if cmd.Flags().Changed("dir") && out.dir == "" {
-				return errors.New("--dir: the name is empty")
-			}
 			p, err := a.planFrom(cmd.Flags(), &change, args)
+			if err == nil {
+				err = out.checkDir(cmd.Flags())
+			}
 			if err != nil {
 				return err
 			}
@@ -197,12 +194,28 @@ func phaseLines(p *plan.Plan) (list []string) {
 		if ph.Steady != nil {
 			list = append(list, "  until steady: "+ph.Steady.String())
 		}
+		if ph.Rounds != nil {
+			list = append(list, roundLines(ph, ph.Rounds.Rule.MaxRounds)...)
+		}
 	}
 	for _, a := range p.Asserts {
 		list = append(list, "must keep "+a.String())
 	}
 	if p.Destroy {
 		list = append(list, "allowed to overwrite the targets (destroy): all data in their ranges is lost")
+	}
+	return list
+}
+
+// roundLines is what the points of a phase are repeated for.
+func roundLines(ph *plan.Phase, most int) []string {
+	r := &ph.Rounds.Rule
+	list := []string{
+		fmt.Sprintf("  these %d points a round, at most %d rounds of %v", len(ph.Points), most, ph.RoundTime()),
+		fmt.Sprintf("  until all these are steady over the same %d rounds (range within %g %%, fitted range within %g %% of the mean):", r.Window, r.RangePct, r.FittedPct),
+	}
+	for _, t := range ph.Rounds.Track {
+		list = append(list, fmt.Sprintf("    %v of %s", t.Metric, ph.Points[t.Point].Label))
 	}
 	return list
 }

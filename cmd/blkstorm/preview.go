@@ -9,9 +9,9 @@ import (
 	"blkstorm/plan"
 )
 
-// previewPoints is how many points of a phase a dry run shows line by line; of more it shows the first
-// and the last.
-const previewPoints = 20
+// previewPoints is how many points of a phase a dry run shows line by line, and previewCells how many of a
+// phase of rounds, whose whole matrix is of interest; of more it shows the first and the last.
+const previewPoints, previewCells = 20, 100
 
 // previewPhase says what a phase will do.
 func previewPhase(say func(string, ...any), v *execute.PreviewPhase, phase *plan.Phase) {
@@ -23,8 +23,15 @@ func previewPhase(say func(string, ...any), v *execute.PreviewPhase, phase *plan
 	for _, s := range v.Skipped {
 		reasons[s.Point] = s.Reason
 	}
-	n := len(phase.Points)
-	if n > 1 {
+	n, shown := len(phase.Points), previewPoints
+	if phase.Rounds != nil {
+		shown = previewCells
+		skipped := ""
+		if len(v.Skipped) > 0 {
+			skipped = fmt.Sprintf(" (%d others are skipped)", len(v.Skipped))
+		}
+		say("%s: %d points a round%s, at most %d rounds, %v", phase.Kind, v.Points, skipped, v.Rounds, v.Outlook)
+	} else if n > 1 {
 		skipped := ""
 		if len(v.Skipped) > 0 {
 			skipped = fmt.Sprintf(", of which %d are skipped", len(v.Skipped))
@@ -32,20 +39,25 @@ func previewPhase(say func(string, ...any), v *execute.PreviewPhase, phase *plan
 		say("%s: %d points%s, %v", phase.Kind, n, skipped, v.Outlook)
 	}
 	for j := range phase.Points {
-		if n > previewPoints && j > 0 && j < n-1 {
+		if n > shown && j > 0 && j < n-1 {
 			if j == 1 {
 				say("  and so on, to")
 			}
 			continue
 		}
 		indent := ""
-		if n > 1 {
+		if n > 1 || phase.Rounds != nil {
 			indent = fmt.Sprintf("  [%d] ", j+1)
 		}
 		say("%s%s", indent, previewPoint(phase, &phase.Points[j], reasons[j], &v.Outlook))
 	}
+	if phase.Rounds != nil {
+		for _, line := range roundLines(phase, v.Rounds)[1:] {
+			say("%s", line)
+		}
+	}
 	for i, s := range v.Skipped { // those that have no line of their own
-		if n > previewPoints && s.Point > 0 && s.Point < n-1 {
+		if n > shown && s.Point > 0 && s.Point < n-1 {
 			if i == previewPoints {
 				say("  and more are skipped; --format json has them all")
 				return

@@ -40,6 +40,17 @@ func (out *outputFlags) checkResume(f *pflag.FlagSet, targets []string) error {
 		out.resume, strings.Join(wrong, ", "), strings.Join(besideResume[1:], ", --"))
 }
 
+// checkDir says what is wrong with the options of folders in a run that is not gone on with.
+func (out *outputFlags) checkDir(f *pflag.FlagSet) error {
+	switch {
+	case out.rePrecondition:
+		return errors.New("--re-precondition: goes with --resume only")
+	case f.Changed("dir") && out.dir == "":
+		return errors.New("--dir: the name is empty")
+	}
+	return nil
+}
+
 // finished prints the document of a run that has nothing left to do, with the status that it ended with.
 func (a *app) finished(done *execute.FinishedError, w *writer) error {
 	w.show.Note(done.Error())

@@ -109,11 +109,8 @@ func (a *app) frameOf(f *pflag.FlagSet, load *loadFlags, out *outputFlags, targe
 	if f.Changed("resume") {
 		return nil, out.checkResume(f, targets)
 	}
-	if out.rePrecondition {
-		return nil, errors.New("--re-precondition: goes with --resume only")
-	}
-	if f.Changed("dir") && out.dir == "" {
-		return nil, errors.New("--dir: the name is empty")
+	if err := out.checkDir(f); err != nil {
+		return nil, err
 	}
 	if f.Changed("grace") && load.grace <= 0 {
 		return nil, errors.New("--grace: must be over 0")

@@ -68,28 +68,33 @@ func diskArgs(work string) []string {
 		"-device", "virtio-scsi-pci,id=virtio-scsi", "-device", "ich9-ahci,id=ahci",
 	}
 	for _, d := range cell.Disks() {
-		drive := fmt.Sprintf("if=none,id=%s,file=%s,format=vmdk,cache=none,aio=native", d.Serial, image(work, d))
-		if d.AttachReadOnly() {
-			drive += ",readonly=on"
-		}
-		blocks := fmt.Sprintf("drive=%s,serial=%s,logical_block_size=%d,physical_block_size=%d", d.Serial, d.Serial, d.LogicalBlock(), d.PhysicalBlock())
-		var dev string
-		switch d.Controller.Name {
-		case "pvscsi", "virtio-scsi":
-			dev = fmt.Sprintf("scsi-hd,bus=%s.0,scsi-id=%d,%s", d.Controller.Name, d.Unit, blocks)
-		case "mptsas":
-			// The WWN is the SAS address: without one the phy counts as empty and the disk is never seen.
-			dev = fmt.Sprintf("scsi-hd,bus=mptsas.0,scsi-id=%d,wwn=0x5000c500123456%02x,%s", d.Unit, 0x10+d.Unit, blocks)
-		case "ahci":
-			dev = fmt.Sprintf("ide-hd,bus=ahci.%d,%s", d.Unit, blocks)
-		case "nvme":
-			dev = "nvme," + blocks
-		case "virtio-blk":
-			dev = "virtio-blk-pci," + blocks
-		}
-		args = append(args, "-drive", drive, "-device", dev)
+		args = append(args, diskArgsOf(work, d)...)
 	}
 	return args
+}
+
+// diskArgsOf attaches one disk.
+func diskArgsOf(work string, d cell.Disk) []string {
+	drive := fmt.Sprintf("if=none,id=%s,file=%s,format=vmdk,cache=none,aio=native", d.Serial, image(work, d))
+	if d.AttachReadOnly() {
+		drive += ",readonly=on"
+	}
+	blocks := fmt.Sprintf("drive=%s,serial=%s,logical_block_size=%d,physical_block_size=%d", d.Serial, d.Serial, d.LogicalBlock(), d.PhysicalBlock())
+	var dev string
+	switch d.Controller.Name {
+	case "pvscsi", "virtio-scsi":
+		dev = fmt.Sprintf("scsi-hd,bus=%s.0,scsi-id=%d,%s", d.Controller.Name, d.Unit, blocks)
+	case "mptsas":
+		// The WWN is the SAS address: without one the phy counts as empty and the disk is never seen.
+		dev = fmt.Sprintf("scsi-hd,bus=mptsas.0,scsi-id=%d,wwn=0x5000c500123456%02x,%s", d.Unit, 0x10+d.Unit, blocks)
+	case "ahci":
+		dev = fmt.Sprintf("ide-hd,bus=ahci.%d,%s", d.Unit, blocks)
+	case "nvme":
+		dev = "nvme," + blocks
+	case "virtio-blk":
+		dev = "virtio-blk-pci," + blocks
+	}
+	return []string{"-drive", drive, "-device", dev}
 }
 
 // verifyDisks reads the images after the guest is off: the written part of each zone must have changed

@@ -148,9 +148,38 @@ func TestRestOfTheDiskIsVerified(t *testing.T) {
 	}
 }
 
+// An initialisation that leaves out a sector, writes zeros, or ends early is seen.
+func TestDiskMustBeRewritten(t *testing.T) {
+	old := cell.HCIOldData()
+	size := 3 * len(old)
+	whole := make([]byte, size)
+	for i := range whole {
+		whole[i] = old[i%len(old)] ^ 0xff
+	}
+	if err := allRewritten(bytes.NewReader(whole), size, old); err != nil {
+		t.Error(err)
+	}
+	for name, spoil := range map[string]func([]byte) []byte{
+		"the last sector is old":   func(d []byte) []byte { copy(d[size-512:], old[len(old)-512:]); return d },
+		"the first sector is old":  func(d []byte) []byte { copy(d, old[:512]); return d },
+		"a sector is zero":         func(d []byte) []byte { clear(d[len(old) : len(old)+512]); return d },
+		"the last byte is missing": func(d []byte) []byte { return d[:size-1] },
+	} {
+		if err := allRewritten(bytes.NewReader(spoil(slices.Clone(whole))), size, old); err == nil {
+			t.Errorf("%s, and it passes", name)
+		}
+	}
+}
+
 func TestEveryDiskHasItsOwnSerial(t *testing.T) {
 	seen := map[string]bool{}
-	for _, d := range cell.Disks() {
+	disks := cell.Disks()
+	for c := range cell.HCIControllers {
+		for n := range cell.HCIDisks {
+			disks = append(disks, cell.HCIDisk(c, n))
+		}
+	}
+	for _, d := range disks {
 		if seen[d.Serial] || len(d.Serial) > 20 { // ATA has room for 20 characters
 			t.Errorf("serial %q of %s", d.Serial, d.Row())
 		}

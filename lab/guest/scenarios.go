@@ -21,6 +21,7 @@ var scenarios = []scenario{
 	{"hours", runHours},
 	{"pacing", runPacing},
 	{"vm", runVM},
+	{"hci", runHCI},
 	{"guard", runGuard},
 	{"kernel2", runSecond},
 	{"clock", runClock},

@@ -127,6 +127,8 @@ func (r *reader) set(v reflect.Value, n *node, at spot) error {
 		return r.share(v.Addr().Interface().(*unit.Share), n, at)
 	case reflect.TypeFor[steady.Rule]():
 		return r.rule(v.Addr().Interface().(*steady.Rule), n, at, nil)
+	case reflect.TypeFor[plan.Claim]():
+		return r.claim(v.Addr().Interface().(*plan.Claim), n, at)
 	}
 	switch v.Kind() {
 	case reflect.Pointer:

@@ -79,7 +79,8 @@ var (
 	workloadKeys = names(loadFields)
 	paceKeys     = names(paceFields)
 	dataKeys     = names(dataFields)
-	fillKeys     = append([]string{"passes", "targets"}, names(flatData())...)
+	purgeKeys    = []string{"targets", "offset", "size"}
+	fillKeys     = slices.Concat([]string{"passes"}, purgeKeys, names(flatData()))
 	streamKeys   = slices.Concat([]string{"label", "targets"}, containers, names(streamFields))
 	pointKeys    = slices.Concat([]string{"streams", "sweep"}, names(pointFields), streamKeys)
 	defaultKeys  = slices.Concat([]string{"targets"}, names(pointFields, streamFields))

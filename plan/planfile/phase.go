@@ -30,9 +30,9 @@ func (r *reader) phase(n *node, at spot) error {
 // longPhase reads what results have.
 func (r *reader) longPhase(o *origin, n *node, at spot) error {
 	ph := plan.Phase{}
-	var points *node
-	var pointsAt spot
-	list := fieldsOf(reflect.TypeFor[plan.Phase](), "points", "steady")
+	var points, rounds *node
+	var pointsAt, roundsAt spot
+	list := fieldsOf(reflect.TypeFor[plan.Phase](), "points", "steady", "rounds")
 	for _, k := range n.keys {
 		here := at.below(quoted(k.name), k.line)
 		o.keys[k.name] = here
@@ -40,11 +40,13 @@ func (r *reader) longPhase(o *origin, n *node, at spot) error {
 		switch i := slices.IndexFunc(list, func(f field) bool { return f.key == k.name }); {
 		case k.name == "points":
 			points, pointsAt = k.value, here
+		case k.name == "rounds":
+			rounds, roundsAt = k.value, here
 		case k.name == "steady":
 			ph.Steady = &steady.Rule{}
 			err = r.rule(ph.Steady, k.value, here, o.keys)
 		case i < 0:
-			err = r.fail(here, "%w", unknownKey(k.name, append(names(list), "points", "steady")))
+			err = r.fail(here, "%w", unknownKey(k.name, append(names(list), "points", "steady", "rounds")))
 		default:
 			err = r.set(reflect.ValueOf(&ph).Elem().FieldByIndex(list[i].index), k.value, here)
 		}
@@ -57,6 +59,11 @@ func (r *reader) longPhase(o *origin, n *node, at spot) error {
 	}
 	if points != nil {
 		if err := r.points(&ph, o, points, pointsAt); err != nil {
+			return err
+		}
+	}
+	if rounds != nil {
+		if err := r.rounds(&ph, o, rounds, roundsAt); err != nil {
 			return err
 		}
 	}
@@ -103,13 +110,17 @@ func (o *origin) whole() {
 }
 
 func (r *reader) purge(ph *plan.Phase, o *origin, n *node, at spot) error {
+	var s plan.Stream
 	targets := r.all
 	if n.kind != null {
 		if n.kind != mapping {
-			return r.fail(at, "is %s; it takes nothing, or the key targets", n.what())
+			return r.fail(at, "is %s; it takes nothing, or the keys %s", n.what(), strings.Join(purgeKeys, ", "))
 		}
-		l, err := r.layer(n, at, []string{"targets"})
+		l, err := r.layer(n, at, purgeKeys)
 		if err != nil {
+			return err
+		}
+		if err := r.apply(reflect.ValueOf(&s).Elem(), streamFields, l, o.keys); err != nil {
 			return err
 		}
 		if targets, err = r.streamTargets(l); err != nil {
@@ -118,7 +129,14 @@ func (r *reader) purge(ph *plan.Phase, o *origin, n *node, at spot) error {
 	}
 	o.whole()
 	*ph = plan.PurgePhase(targets)
+	within(ph, &s)
 	return nil
+}
+
+// within gives a phase that plan makes the range of s.
+func within(ph *plan.Phase, s *plan.Stream) {
+	w := &ph.Points[0].Streams[0].Workload
+	w.Offset, w.Size = s.Workload.Offset, s.Workload.Size
 }
 
 func (r *reader) fill(ph *plan.Phase, o *origin, n *node, at spot) error {
@@ -153,6 +171,7 @@ func (r *reader) fill(ph *plan.Phase, o *origin, n *node, at spot) error {
 	}
 	o.whole()
 	*ph = plan.FillPhase(targets, s.Passes, s.Workload.Data)
+	within(ph, &s)
 	return nil
 }
 
@@ -163,7 +182,12 @@ func (r *reader) loadPhase(ph *plan.Phase, o *origin, n *node, at spot) error {
 		return r.points(ph, o, n, at)
 	case mapping:
 		own := &node{kind: mapping, line: n.line}
-		for _, k := range n.keys {
+		var rounds *key
+		for i, k := range n.keys {
+			if k.name == "rounds" && ph.Kind == plan.Measure {
+				rounds = &n.keys[i]
+				continue
+			}
 			if k.name != "steady" || ph.Kind != plan.Precondition {
 				own.keys = append(own.keys, k)
 				continue
@@ -178,19 +202,24 @@ func (r *reader) loadPhase(ph *plan.Phase, o *origin, n *node, at spot) error {
 		if err := r.point(ph, o, own, at); err != nil {
 			return err
 		}
-		return r.laidOut(ph, own)
+		if err := r.laidOut(ph, own, rounds != nil); err != nil || rounds == nil {
+			return err
+		}
+		here := at.below(rounds.name, rounds.line)
+		o.keys[rounds.name] = here
+		return r.rounds(ph, o, rounds.value, here)
 	}
 	return r.fail(at, "is %s; it takes the keys of a point, or a list of points", n.what())
 }
 
-// laidOut notes the axes of a phase whose points are one sweep, for the tables of the result; of the
-// first such phase, since a result has the tables of one.
-func (r *reader) laidOut(ph *plan.Phase, own *node) error {
+// laidOut notes the axes of a phase whose points are one sweep, for the tables of the result; without
+// rounds, of the first such phase, since a result has the tables of one.
+func (r *reader) laidOut(ph *plan.Phase, own *node, rounds bool) error {
 	if ph.Kind != plan.Measure || own.get("sweep") == nil {
 		return nil
 	}
 	for i := range r.plan.Phases {
-		if r.plan.Phases[i].Sweep != nil {
+		if !rounds && r.plan.Phases[i].Sweep != nil && r.plan.Phases[i].Rounds == nil {
 			return nil
 		}
 	}

@@ -224,10 +224,17 @@ func full(t testing.TB) *plan.Plan {
 	shared.Share = 100
 	bytesRate := one(workload.Spec{RW: "read", BlockSize: 4096})
 	bytesRate.Pacing.Bytes = workload.Rates{Total: 100 << 20}
+	repeated := plan.Phase{
+		Kind: plan.Measure, Points: []plan.Point{point(0, think), point(0, passes)}, Sweep: &plan.Sweep{Axes: []sweep.Axis{{Name: "bs", Values: []string{"4k", "8k"}}}},
+		Rounds: &plan.Rounds{Track: []plan.Track{{Point: 0, Metric: steady.P99}, {Point: 1}}, Rule: steady.Default()},
+	}
+	repeated.Points[1].Label = "another"
+	repeated.Rounds.Rule.Window, repeated.Rounds.Rule.RangePct, repeated.Rounds.Rule.FittedPct, repeated.Rounds.Rule.MaxRounds = 3, 12.5, 7, 9
 	return &plan.Plan{
 		Schema: plan.Schema, Targets: []plan.Target{{Spec: "0123"}, {Spec: "true", DestroySignature: true}, {CreateBytes: 1 << 30}},
 		Engine: "io_uring", SQThreadPoll: true, HiPri: true, CompleteMin: 2, Pin: "3", Seed: plan.MaxSeed,
-		Grace: plan.Duration(3 * time.Second), ContinueOnError: true, Destroy: true, Quick: true,
+		Grace: plan.Duration(3 * time.Second), ContinueOnError: true, Destroy: true, Quick: true, Profile: "drive-spec-2",
+		Claims: &plan.Claims{Drive: "a drive", Source: "its: data sheet", Values: []plan.Claim{{Point: "a point", Figure: "read.mean", Value: 68_000, Unit: "us"}}},
 		Phases: []plan.Phase{
 			plan.PurgePhase([]int{0, 1, 2}), plan.FillPhase([]int{2}, 2, workload.DataSpec{CompressPct: 30}),
 			{Kind: plan.Precondition, Steady: &rule, Points: []plan.Point{point(0, one(workload.Spec{RW: "randtrimwrite", BlockSize: 4096, TrimWith: workload.WriteZeroes}))}},
@@ -235,6 +242,7 @@ func full(t testing.TB) *plan.Plan {
 			{Kind: plan.Idle, Time: plan.Duration(25 * 24 * time.Hour)},
 			{Kind: plan.Measure, Points: []plan.Point{point(0, think)}, Sweep: &plan.Sweep{Axes: []sweep.Axis{{Name: "threads", Values: []string{"2"}}}, Knee: knee}},
 			{Kind: plan.Measure, Points: []plan.Point{point(time.Second, paced, burst, bytesRate), point(0, passes), point(0, shared)}},
+			repeated,
 		},
 		Asserts: []threshold.Assert{{Direction: "read", Figure: "response.p99.9", Op: threshold.LessOrEqual, Value: 5e6}, {Direction: "total", Figure: "bw", Op: threshold.Greater, Value: 1 << 20}},
 	}
@@ -284,9 +292,9 @@ func TestFullHasEveryKey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	keys := names(fieldsOf(reflect.TypeFor[plan.Plan]()), fieldsOf(reflect.TypeFor[plan.Target]()), fieldsOf(reflect.TypeFor[plan.Phase]()),
+	keys := names(fieldsOf(reflect.TypeFor[plan.Plan]()), fieldsOf(reflect.TypeFor[plan.Claims]()), fieldsOf(reflect.TypeFor[plan.Claim]()), fieldsOf(reflect.TypeFor[plan.Target]()), fieldsOf(reflect.TypeFor[plan.Phase]()),
 		fieldsOf(reflect.TypeFor[plan.Point]()), fieldsOf(streamType), fieldsOf(workloadType), dataFields, paceFields,
-		fieldsOf(reflect.TypeFor[ruleForm]()), fieldsOf(reflect.TypeFor[unit.Share]()))
+		fieldsOf(reflect.TypeFor[ruleForm]()), fieldsOf(reflect.TypeFor[unit.Share]()), fieldsOf(reflect.TypeFor[plan.Rounds]()), roundsFields)
 	// fsync excludes fdatasync; direct is false here, and is always written.
 	for _, k := range keys {
 		if k != "fdatasync" && !bytes.Contains(text, []byte(k+":")) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -254,9 +255,22 @@ func (r *reader) onePoint(ph *plan.Phase, o *origin, own layer, streams []layer,
 		if err := r.set(reflect.ValueOf(&pt.Label).Elem(), s.n, s.spot); err != nil {
 			return err
 		}
+		pt.Label = swept(pt.Label, over)
 	}
 	ph.Points = append(ph.Points, pt)
 	return nil
+}
+
+// swept puts the values of a point of a sweep in the place of their keys in a label.
+func swept(label string, values layer) string {
+	var pairs []string
+	for key, s := range values {
+		pairs = append(pairs, "{"+key+"}", s.n.text)
+		if pct, err := strconv.Atoi(s.n.text); key == "read_pct" && err == nil {
+			pairs = append(pairs, "{write_pct}", strconv.Itoa(100-pct))
+		}
+	}
+	return strings.NewReplacer(pairs...).Replace(label)
 }
 
 // stream makes a stream of a point.

@@ -64,16 +64,20 @@ func (r *ran) point(status int) (*result.Point, error) {
 }
 
 // sums checks what must hold in every result: each I/O that was handed to the kernel is in exactly one
-// figure, and the rows of the time series add up to the totals.
+// figure, and the rows of the time series add up to the totals. Syncs are issued, and counted in ramp
+// and drain, but they are in no total and in no row.
 func sums(p *result.Point) error {
-	issued := p.Issued.Read + p.Issued.Write + p.Issued.Trim
-	if len(p.Stuck) == 0 && p.Faults == 0 && issued != p.Total.IOs+p.RampIOs+p.Drained {
-		return fmt.Errorf("%d I/Os issued, but %d in the window, %d in the ramp, %d after it", issued, p.Total.IOs, p.RampIOs, p.Drained)
+	issued, window := p.Issued.Sum()+p.Issued.Sync, p.Total.IOs+p.Sync.IOs
+	if len(p.Stuck) == 0 && p.Faults == 0 && issued != window+p.RampIOs+p.Drained {
+		return fmt.Errorf("%d I/Os issued, but %d in the window, %d in the ramp, %d after it", issued, window, p.RampIOs, p.Drained)
+	}
+	if sum := p.Read.IOs + p.Write.IOs + p.Trim.IOs; sum != p.Total.IOs {
+		return fmt.Errorf("reads, writes and trims are %d I/Os, the total is %d", sum, p.Total.IOs)
 	}
 	var ios, bytes uint64
 	for _, i := range p.Intervals {
-		ios += i.Read.IOs + i.Write.IOs
-		bytes += i.Read.Bytes + i.Write.Bytes
+		ios += i.Read.IOs + i.Write.IOs + i.Trim.IOs
+		bytes += i.Read.Bytes + i.Write.Bytes + i.Trim.Bytes
 	}
 	if ios != p.Total.IOs || bytes != p.Total.Bytes {
 		return fmt.Errorf("the intervals have %d I/Os of %d bytes, the total %d of %d", ios, bytes, p.Total.IOs, p.Total.Bytes)

@@ -19,6 +19,7 @@ import (
 var scenarios = map[string]func(*agent){
 	"disks":   (*agent).disks,
 	"guard":   (*agent).guard,
+	"hci":     (*agent).hci,
 	"truth":   (*agent).truth,
 	"faults":  (*agent).faults,
 	"vm":      (*agent).vm,
