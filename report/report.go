@@ -82,8 +82,10 @@ type view struct {
 	Sweep       []sweepGroup
 	Partial     bool // a matrix has a point that was not completed
 	Points      *table
-	Rounds      []*table
+	Rounds      []roundsSection
 	FindMax     *table
+	Published   []publishedTable
+	Quick       bool // the times of a published procedure were scaled down
 	Details     []detail
 	DetailsLeft int
 	PlanJSON    string
@@ -122,7 +124,8 @@ func newView(r *load.Result) *view {
 		}
 	}
 	v.Facts, v.Targets, v.Plan = runFacts(d), targetFacts(d), planTable(d.Plan)
-	v.Steady, v.Sweep, v.Rounds, v.FindMax = steadySections(d), sweepGroups(d), roundsTables(d), findMaxTable(d)
+	v.Steady, v.Sweep, v.Rounds, v.FindMax = steadySections(d), sweepGroups(d), roundsSections(d), findMaxTable(d)
+	v.Published, v.Quick = publishedTables(d), d.Plan != nil && d.Plan.Profile != "" && d.Plan.Quick
 	for _, p := range d.Points {
 		v.Partial = v.Partial || !p.Completed && p.Skipped == ""
 	}

@@ -89,7 +89,7 @@ func (r *Rounds) textSkips(b *strings.Builder) {
 func textMatrices(b *strings.Builder, r *Rounds, axes *plan.Sweep, rows []figure) {
 	unit, scale := latencyUnit(rows, func(s *Stat) *Latency { return s.Latency })
 	spec := axes.Spec()
-	row, col := (&Sweep{Axes: axes.Axes}).axes()
+	row, col := (&Sweep{Axes: axes.Axes}).MatrixAxes()
 	matrices := spec.Matrices(row, col)
 	for _, f := range []struct {
 		head string
