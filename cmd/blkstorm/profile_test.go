@@ -91,6 +91,7 @@ func TestEveryProfileRuns(t *testing.T) {
 			if doc.Plan.Profile != p.Name || !doc.Plan.Quick || len(doc.Targets) != devices || (doc.Plan.Claims != nil) != p.TakesClaims {
 				t.Errorf("plan of %s, quick %v, %d targets, claims %v", doc.Plan.Profile, doc.Plan.Quick, len(doc.Targets), doc.Plan.Claims)
 			}
+			checkTables(t, p.Name, out.stdout)
 			marked := false
 			for _, w := range doc.Warnings {
 				marked = marked || w.Code == "quick"
