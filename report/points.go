@@ -199,11 +199,7 @@ func responseTable(id string, i int, p *result.Point, cols columns) *table {
 		}
 		row := []cell{left(d.Name), count(d.Stat.Offered), count(d.Stat.Late), count(d.Stat.Missed)}
 		for _, name := range cols {
-			if ns, ok := latencyOf(d.Stat.Response, name); ok {
-				row = append(row, num(figure(float64(ns)/1e6), float64(ns)/1e6))
-			} else {
-				row = append(row, none())
-			}
+			row = append(row, latencyCell(d.Stat.Response, name, scale{"ms", 1e6}))
 		}
 		t.add(row...)
 	}

@@ -73,6 +73,7 @@ type view struct {
 	Title, Sub  string
 	Notes       []note
 	Cards       []card
+	Short       *table
 	CardsOf     string // of which point the cards are, and why of it
 	Warnings    []*warning
 	Facts       []facts
@@ -123,6 +124,7 @@ func newView(r *load.Result) *view {
 			v.CardsOf += " – " + why
 		}
 	}
+	v.Short = shortTable(d)
 	v.Facts, v.Targets, v.Plan = runFacts(d), targetFacts(d), planTable(d.Plan)
 	v.Steady, v.Sweep, v.Rounds, v.FindMax = steadySections(d), sweepGroups(d), roundsSections(d), findMaxTable(d)
 	v.Published, v.Quick = publishedTables(d), d.Plan != nil && d.Plan.Profile != "" && d.Plan.Quick

@@ -76,7 +76,7 @@ func steadyFacts(r *steady.Report) []fact {
 		f.addf(true, "Range", "%s %s, %.3g %% of the mean%s", figure(st.Range/scale), unit, st.RangePct, limitOf(r.Rule.RangePct))
 		f.addf(true, "Fitted range", "%s %s, %.3g %% of the mean%s", figure(st.FittedRange/scale), unit, st.FittedPct, limitOf(r.Rule.FittedPct))
 		f.addf(true, "Slope", "%.3g %% of the mean per round", st.SlopePct)
-		f.addf(st.High > 0, "Band for later rounds", "%s to %s %s", figure(st.Low/scale), figure(st.High/scale), unit)
+		f.addf(st.Steady && st.High > 0, "Band for later rounds", "%s to %s %s", figure(st.Low/scale), figure(st.High/scale), unit)
 	}
 	f.addf(len(r.Drifted) > 0, "Rounds that left it later", "%d", len(r.Drifted))
 	return f.List
@@ -162,11 +162,7 @@ func roundsTable(n int, points []*result.Point, cells []result.Cell) *table {
 	for i, p := range points {
 		row := []cell{left(printable.Text(p.Label)), num(figure(p.Total.IOPS), p.Total.IOPS), num(figure(p.Total.BytesPerS/1e6), p.Total.BytesPerS/1e6)}
 		for _, name := range []string{"mean", "p99", "max"} {
-			if ns, ok := latencyOf(p.Total.Latency, name); ok {
-				row = append(row, num(sc.text(ns), float64(ns)/sc.NS))
-			} else {
-				row = append(row, none())
-			}
+			row = append(row, latencyCell(p.Total.Latency, name, sc))
 		}
 		t.add(append(row, count(uint64(max(0, cells[i].Rounds))))...)
 	}

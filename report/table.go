@@ -84,12 +84,7 @@ func (c columns) head(s scale) []head {
 func (c columns) cells(s *result.Stat, sc scale) []cell {
 	out := []cell{num(figure(s.IOPS), s.IOPS), num(figure(s.BytesPerS/1e6), s.BytesPerS/1e6)}
 	for _, name := range c {
-		ns, ok := latencyOf(s.Latency, name)
-		if !ok {
-			out = append(out, none())
-			continue
-		}
-		out = append(out, num(sc.text(ns), float64(ns)/sc.NS))
+		out = append(out, latencyCell(s.Latency, name, sc))
 	}
 	bad := s.Errors + s.Short + s.Zero
 	errors := count(bad)
@@ -97,6 +92,15 @@ func (c columns) cells(s *result.Stat, sc scale) []cell {
 		errors.Class = "bad"
 	}
 	return append(out, count(s.IOs), errors)
+}
+
+// latencyCell is one figure of a latency.
+func latencyCell(l *result.Latency, name string, sc scale) cell {
+	ns, ok := latencyOf(l, name)
+	if !ok {
+		return none()
+	}
+	return num(sc.text(ns), float64(ns)/sc.NS)
 }
 
 // latencyOf is one figure of a latency, and whether there is one.
