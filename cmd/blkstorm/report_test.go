@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/spf13/pflag"
 
 	"blkstorm/lab/browser"
 	"blkstorm/result"
@@ -75,6 +76,16 @@ func TestReportOfASweep(t *testing.T) {
 	b.Quiet(t, path)
 }
 
+// TestReportPageHasItsOptions: every option of the command has a row in its page.
+func TestReportPageHasItsOptions(t *testing.T) {
+	text := docs(t, "docs/report.md")
+	(&app{}).reportCommand().Flags().VisitAll(func(f *pflag.Flag) {
+		if !strings.Contains(text, "`-"+f.Shorthand+" FILE`, `--"+f.Name+" FILE`") {
+			t.Errorf("no row for --%s", f.Name)
+		}
+	})
+}
+
 // TestReportOfAnInterruptedRun: there is a page, and it says so.
 func TestReportOfAnInterruptedRun(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "out")
@@ -115,4 +126,3 @@ func TestReportOnAFullDisk(t *testing.T) {
 		}
 	}
 }
-
