@@ -37,7 +37,7 @@ func pointsTable(d *result.Doc) *table {
 		}
 		row = append(row, num(whole(p.Threads), float64(p.Threads)), num(whole(p.IODepth), float64(p.IODepth)))
 		row = append(row, cols.cells(p.Total, sc)...)
-		row = append(row, num(figure(p.WindowS), p.WindowS), left(remarks(d, i)))
+		row = append(row, num(figure(p.WindowS), p.WindowS), wide(remarks(d, i)))
 		t.add(row...)
 	}
 	return t
