@@ -59,6 +59,9 @@ func (p *Plan) Check() error {
 	if points == 0 {
 		return errors.New("the plan has no point to run")
 	}
+	if err := p.CheckData(); err != nil {
+		return err
+	}
 	return p.checkSweeps()
 }
 
