@@ -32,6 +32,7 @@ func (s *Session) judge(p *plan.Point, r *result.Point, standstill string) []ver
 		in.Offered, in.Late, in.Missed, in.Backlog = o.Offered, o.Late, o.Missed, time.Duration(o.BacklogNS)
 	}
 	in.Paced = p.Streams[0].Waits()
+	in.Open, in.LeastPlanned, in.LeastIn = leastPlanned(r)
 	if st := r.Steady; st != nil && !st.State.Steady && r.Completed {
 		in.NotSteady = fmt.Sprintf("after %d rounds of %v, %s", st.State.Rounds, st.Rule.Round, st.State.Reason)
 	}
@@ -49,6 +50,24 @@ func (s *Session) judge(p *plan.Point, r *result.Point, standstill string) []ver
 	in.Machine = s.machine(r)
 	in.Queue = s.narrowest(p)
 	return verdict.Judge(&in)
+}
+
+// leastPlanned is how many I/Os the stream with the fewest had planned in the window, of those with planned
+// times, and which that is, where there are others.
+func leastPlanned(r *result.Point) (open bool, least uint64, in string) {
+	for _, s := range r.Streams {
+		o := s.Total.OpenLoop
+		if o == nil {
+			continue
+		}
+		if planned := o.Offered + o.Missed; !open || planned < least {
+			open, least = true, planned
+			if len(r.Streams) > 1 {
+				in = " by stream " + s.Label
+			}
+		}
+	}
+	return open, least, in
 }
 
 // trusted lists the percentiles that a warning speaks of when there are too few I/Os for them: those
