@@ -40,6 +40,7 @@ func (s *Session) judge(p *plan.Point, r *result.Point, standstill string) []ver
 		in.Drift = fmt.Sprintf("%s is %.4g, and was %.4g to %.4g", d.Metric, d.Value, d.Low, d.High)
 	}
 	in.Standstill, in.Hot = standstill, hottest(r)
+	in.Throttled, in.Critical, in.MediaErrors = throttling(r), critical(r), mediaErrors(r)
 	in.EngineNotes, in.Failure = r.EngineNotes, r.Failure
 	in.FillIncomplete = s.leftOut(p, r)
 	if in.Percentiles = s.trusted(); r.Phase == plan.Purge || r.Phase == plan.Fill {

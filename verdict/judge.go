@@ -38,6 +38,9 @@ type Input struct {
 	Standstill string
 	// Hot says which target was how far over its own limit; empty when none was.
 	Hot string
+	// What NVMe drives say of themselves: that they throttled during the point, have critical warnings, or
+	// counted media errors during it; empty where none does.
+	Throttled, Critical, MediaErrors string
 	// In an open loop:
 	Paced                 bool // or with think time, or a share among streams
 	Offered, Late, Missed uint64
@@ -54,7 +57,7 @@ func Judge(in *Input) []Warning {
 	var out []Warning
 	for _, rule := range []func(*Input) *Warning{
 		hung, broken, faults, notWhole, partial, dry, unwritten, cached, cpuBound, steal, clock, descheduled, tooDeep, depth, inSubmit,
-		kernelWorkers, missed, late, rateTooLow, notSteady, drifted, resumedLate, hot, slowAfter, fallback, degraded, shortWindow, clamped, empty,
+		kernelWorkers, missed, late, rateTooLow, notSteady, drifted, resumedLate, hot, throttled, critical, mediaErrors, slowAfter, fallback, degraded, shortWindow, clamped, empty,
 	} {
 		if w := rule(in); w != nil {
 			out = append(out, *w)
