@@ -137,6 +137,9 @@ func prepare(p *plan.Plan, o Options, r *resumption) (*Session, error) {
 	if err := s.findTargets(); err != nil {
 		return nil, err
 	}
+	if err := s.checkData(); err != nil {
+		return nil, err
+	}
 	if r != nil {
 		if err := s.checkSame(); err != nil {
 			return nil, err
