@@ -70,8 +70,8 @@ func TestCompareDevices(t *testing.T) {
 	}
 	t.Logf("%d of %d pairs show a difference", shown, pairs)
 
-	// The throttle lets I/Os through in bursts, so that a run of 3 s is known to some percent in IOPS only, but
-	// to less in latency. A busy machine makes any device slower for a moment: each is tried up to four times.
+	// The throttle lets I/Os through every 100 ms, which is why the rows of the long runs are of that length. A
+	// busy machine makes any device slower for a moment: each is tried up to four times.
 	found := func(c *compare.Comparison, metric string) bool {
 		return slices.ContainsFunc(c.Points[0].Figures, func(f *compare.Figure) bool {
 			return f.Metric == metric && f.Verdict == compare.Worse && math.Abs(math.Abs(*f.ChangePct)-5) < 2.5
@@ -87,11 +87,11 @@ func TestCompareDevices(t *testing.T) {
 			}
 		}
 		if !byPair {
-			fast = append(fast, d.run("3s", "50ms"))
+			fast = append(fast, d.run("3s", "100ms"))
 		}
 		d.group.Limit(t, 950, 0)
 		if !byPair {
-			c := d.compare(fast[0], d.run("3s", "50ms"))
+			c := d.compare(fast[0], d.run("3s", "100ms"))
 			byPair = found(c, "mean") || found(c, "iops")
 			show(t, &text, c)
 		}
