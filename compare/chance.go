@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
@@ -115,27 +116,37 @@ func (r *run) quantile(point int, m Metric, value float64) (stat.Quantile, error
 		return stat.Quantile{}, err
 	}
 	if r.noLog != "" {
-		return fail(fmt.Errorf("%s", r.noLog))
+		return fail(errors.New(r.noLog))
 	}
 	all, err := load.Histogram(statOf(r.Doc.Points[point], m.Direction).Latency)
 	if err != nil {
 		return fail(err)
 	}
-	below := r.series[point].below[m]
+	counts := r.series[point].shares[m]
 	_, ios := r.columns(point, count)
 	counted := 0.0
-	for _, n := range below {
+	for _, n := range counts.upTo {
 		counted += n
 	}
-	if math.Abs(counted-notOver(all, int64(value))) > 1e-6*float64(all.Count()) {
-		return fail(fmt.Errorf("the histograms of latency.hlog do not add up to that of the window"))
+	if _, want := around(all, int64(value)); math.Abs(counted-want) > 1e-6*float64(all.Count()) {
+		return fail(errors.New("the histograms of latency.hlog do not add up to that of the window"))
 	}
-	share, err := stat.Ratio(below, ios)
+	// The percentile lies within its bucket, whose two ends may be far apart in shares.
+	share, err := stat.Ratio(counts.upTo, ios)
 	if err != nil {
 		return fail(err)
 	}
+	under, err := stat.Ratio(counts.under, ios)
+	if err != nil {
+		return fail(err)
+	}
+	if under.SE > share.SE {
+		share = under
+	}
+	// Values that do not depend on each other have at least the error of counting them.
 	p, _ := m.percentile()
-	share.Value = p / 100 // the bucket of the percentile goes beyond it
+	share.Value = p / 100
+	share = share.AtLeast(math.Sqrt(share.Value * (1 - share.Value) / float64(all.Count())))
 	return stat.Quantile{
 		Value: value, Share: share, Step: r.resolution(),
 		At: func(share float64) float64 { return float64(all.Percentile(100 * share)) },

@@ -143,12 +143,15 @@ func (s *side) document() Side {
 func (c *comparer) point(k key, a, b *side) *Point {
 	p := &Point{Label: k.label, Nth: k.nth, Figures: []*Figure{}}
 	seen := map[Metric]bool{}
-	for _, direction := range active(a.points[k], b.points[k]) {
+	moved := moved(a.points[k], b.points[k])
+	for i, direction := range moved {
+		// The only direction is the total, but where it is named.
+		only := i == 1 && len(moved) == 2 && direction != "sync"
 		for _, m := range c.Metrics {
-			if m.Direction != "" && m.Direction != direction {
-				continue
+			if m.Direction == "" && !only {
+				m.Direction = direction
 			}
-			if m.Direction = direction; !seen[m] {
+			if m.Direction == direction && !seen[m] {
 				seen[m] = true
 				p.Figures = append(p.Figures, c.figure(a, b, k, m))
 			}
@@ -157,9 +160,8 @@ func (c *comparer) point(k key, a, b *side) *Point {
 	return p
 }
 
-// active are the directions in which I/Os completed on either side; the total alone where there is only
-// one besides it.
-func active(a, b []place) []string {
+// moved are the total and the directions in which I/Os completed on either side.
+func moved(a, b []place) []string {
 	out := []string{"total"}
 	for _, direction := range directions[1:] {
 		for _, p := range slices.Concat(a, b) {
@@ -169,16 +171,13 @@ func active(a, b []place) []string {
 			}
 		}
 	}
-	if len(out) == 2 && out[1] != "sync" {
-		return out[:1]
-	}
 	return out
 }
 
 // values are a figure of each run of a side, and their mean.
 func values(places []place, m Metric) (all []float64, mean float64, err error) {
 	for _, p := range places {
-		v, err := p.point().Figure(m.Direction, m.Figure)
+		v, err := p.figure(m)
 		if err != nil {
 			return nil, 0, fmt.Errorf("%s: %w", p.run.Name(), err)
 		}
@@ -186,6 +185,15 @@ func values(places []place, m Metric) (all []float64, mean float64, err error) {
 		mean += v / float64(len(places))
 	}
 	return all, mean, nil
+}
+
+// figure is a figure of a point; a percentile that is neither there nor in a histogram is said to be so.
+func (p place) figure(m Metric) (float64, error) {
+	v, err := p.point().Figure(m.Direction, m.Figure)
+	if of := statOf(p.point(), m.Direction); err != nil && m.service() && of != nil && of.IOs > 0 && of.Latency.HDR == "" {
+		return 0, fmt.Errorf("the result has no %s, and no histogram to read it from", m.name())
+	}
+	return v, err
 }
 
 func (c *comparer) figure(a, b *side, k key, m Metric) *Figure {

@@ -103,10 +103,10 @@ func codes(d *Doc) map[string]bool {
 	return out
 }
 
-// Runs of one device: 60 pairs show any difference at most at the rate promised; a device 5 % slower is
+// Runs of one device: 40 pairs show any difference at most at the rate promised; a device 5 % slower is
 // found in all its figures that a run tells.
 func TestSameAndSlower(t *testing.T) {
-	const pairs = 60
+	const pairs = 40
 	dev := newDevice(1)
 	shown := 0
 	for range pairs {

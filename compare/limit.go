@@ -111,9 +111,13 @@ func (l Limit) check(d *Doc) (LimitResult, error) {
 			if !l.covers(p.Label) {
 				continue
 			}
+			f := p.of(l.Metric)
+			if f == nil {
+				continue // neither side has that direction
+			}
 			covered = true
-			if why, change := l.judge(p); why != "" {
-				r.Broken = append(r.Broken, Broken{Side: c.Side, Label: p.Label, Nth: p.Nth, ChangePct: change, Why: why})
+			if why := l.judge(f); why != "" {
+				r.Broken = append(r.Broken, Broken{Side: c.Side, Label: p.Label, Nth: p.Nth, ChangePct: f.ChangePct, Why: why})
 			}
 		}
 		for _, u := range c.Unmatched {
@@ -124,24 +128,25 @@ func (l Limit) check(d *Doc) (LimitResult, error) {
 		}
 	}
 	if !covered {
-		return r, fmt.Errorf("--fail-if %q: no point has such a label", l.String())
+		return r, fmt.Errorf("--fail-if %q: no point has such a label and such a figure", l.String())
 	}
 	return r, nil
 }
 
-// judge says why a point breaks the limit; empty: it does not.
-func (l Limit) judge(p *Point) (why string, change *float64) {
-	var f *Figure
-	for _, one := range p.Figures {
-		if one.Metric == l.Metric.name() && one.Direction == l.Metric.Direction {
-			f = one
+// of is the point's figure of a metric; nil when it has none.
+func (p *Point) of(m Metric) *Figure {
+	for _, f := range p.Figures {
+		if f.Metric == m.name() && f.Direction == m.Direction {
+			return f
 		}
 	}
-	if f == nil && len(p.Figures) > 0 { // a point of one direction has only its total
-		return "the point has no figures of direction " + l.Metric.Direction, nil
-	}
+	return nil
+}
+
+// judge says why a figure breaks the limit; empty: it does not.
+func (l Limit) judge(f *Figure) (why string) {
 	if f.ChangePct == nil {
-		return f.Why, nil
+		return f.Why
 	}
 	worse := *f.ChangePct
 	if l.Metric.rate() {
@@ -149,13 +154,13 @@ func (l Limit) judge(p *Point) (why string, change *float64) {
 	}
 	// A change of just the percentage has its rounding errors.
 	if worse < l.Pct*(1-1e-9) || f.Verdict == NoDifference || f.Verdict == Better {
-		return "", nil
+		return ""
 	}
 	why = fmt.Sprintf("%s, from %s to %s", percent(f.ChangePct), f.show(f.A), f.show(f.B))
 	if f.Verdict == CannotTell {
 		why += ", and whether that is chance cannot be told"
 	}
-	return why, f.ChangePct
+	return why
 }
 
 // Broken says how many limits are not kept.

@@ -18,10 +18,17 @@ type row struct {
 // series are the rows of one point's window.
 type series struct {
 	rows []row
-	// below counts, for each direction and percentile, how many I/Os of each row were not over the
-	// percentile of the whole window; nil without a histogram log.
-	below map[Metric][]float64
+	// shares counts, for each direction and percentile, how many I/Os of each row were below that of the
+	// whole window; nil without a histogram log.
+	shares map[Metric]*shares
 	at    map[int64]int // row by its start
+}
+
+// shares are counts per row on both sides of the bucket in which a percentile lies: a bucket may hold many
+// values, as when a stall ends for all I/Os in flight at once.
+type shares struct {
+	under []float64 // below the bucket
+	upTo  []float64 // below the bucket's end
 }
 
 // run is one result with its series, which are read only where they are needed.
@@ -67,7 +74,7 @@ func (r *run) gather(metrics []Metric) {
 func (r *run) prepare(metrics []Metric) (any bool) {
 	for i, p := range r.Doc.Points {
 		s := &r.series[i]
-		s.below, s.at = map[Metric][]float64{}, map[int64]int{}
+		s.shares, s.at = map[Metric]*shares{}, map[int64]int{}
 		for k := range s.rows {
 			s.at[s.rows[k].start] = k
 		}
@@ -77,7 +84,7 @@ func (r *run) prepare(metrics []Metric) (any bool) {
 			}
 			for _, direction := range directions {
 				if of := statOf(p, direction); (m.Direction == "" || m.Direction == direction) && of != nil && of.IOs > 0 {
-					s.below[Metric{direction, m.Figure}] = make([]float64, len(s.rows))
+					s.shares[Metric{direction, m.Figure}] = &shares{make([]float64, len(s.rows)), make([]float64, len(s.rows))}
 					any = true
 				}
 			}
@@ -104,32 +111,37 @@ func (r *run) readLog() error {
 		}
 		s := &r.series[line.Point]
 		k, ok := s.at[line.Start.UnixNano()]
-		if !ok || len(s.below) == 0 {
+		if !ok || len(s.shares) == 0 {
 			continue // what is missing is noticed when all is added up
 		}
 		if err := line.Decode(h); err != nil {
 			return err
 		}
-		for m, counts := range s.below {
+		for m, counts := range s.shares {
 			if m.Direction != line.Direction && (m.Direction != "total" || line.Direction == "sync") {
 				continue
 			}
 			if limit, err := r.Doc.Points[line.Point].Figure(m.Direction, m.Figure); err == nil {
-				counts[k] += notOver(h, int64(limit))
+				under, upTo := around(h, int64(limit))
+				counts.under[k] += under
+				counts.upTo[k] += upTo
 			}
 		}
 	}
 	return nil
 }
 
-// notOver counts the values in the buckets up to the one of v.
-func notOver(h *histogram.Histogram, v int64) float64 {
-	n := uint64(0)
+// around counts the values in the buckets below that of v, and in those up to it.
+func around(h *histogram.Histogram, v int64) (under, upTo float64) {
 	for b := range h.Buckets() {
 		if b.Low > v {
 			break
 		}
-		n += b.Count
+		under = upTo
+		upTo += float64(b.Count)
+		if b.High < v {
+			under = upTo
+		}
 	}
-	return float64(n)
+	return under, upTo
 }

@@ -64,11 +64,7 @@ func (r Run) describe() string {
 
 // String says what came out.
 func (s Summary) String() string {
-	text := fmt.Sprintf("%d better, %d worse, %d no difference shown", s.Better, s.Worse, s.NoDifference)
-	if s.CannotTell > 0 {
-		text += fmt.Sprintf(", %d cannot be told", s.CannotTell)
-	}
-	return text
+	return fmt.Sprintf("%d better, %d worse, %d no difference shown, %d cannot be told", s.Better, s.Worse, s.NoDifference, s.CannotTell)
 }
 
 // verdicts in words.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"blkstorm/verdict"
 )
@@ -38,12 +37,15 @@ func (s *side) distrust(add func(code, message, advice string)) {
 	}
 	points, partial, faulty := 0, 0, 0
 	quick, unsteady := false, false
-	codes := map[string]bool{}
+	codes := map[string]verdict.Warning{} // the first of each
 	note := func(list []verdict.Warning) {
 		for _, w := range list {
-			codes[w.Code] = true
+			if _, has := codes[w.Code]; !has {
+				codes[w.Code] = w
+			}
 		}
 	}
+	has := func(code string) bool { _, ok := codes[code]; return ok }
 	for _, r := range s.runs {
 		quick = quick || r.Doc.Plan != nil && r.Doc.Plan.Quick
 		note(r.Doc.Warnings)
@@ -73,17 +75,17 @@ func (s *side) distrust(add func(code, message, advice string)) {
 	if quick {
 		add("side_quick", s.name+": ran with --quick: nothing held it to steady state", "leave --quick out for results that are kept")
 	}
-	if unsteady || codes["not_steady"] || codes["steady_state_lost"] {
+	if unsteady || has("not_steady") || has("steady_state_lost") {
 		add("side_not_steady", s.name+": steady state was not reached, or was lost", "precondition longer (docs/steady.md): a device that drifts has other figures at another time")
 	}
-	if codes["buffered"] {
+	if has("buffered") {
 		add("side_buffered", s.name+": I/O went through the page cache", "leave --direct=false out: the page cache is measured, not the device")
 	}
 	for _, code := range []string{"not_steady", "steady_state_lost", "buffered", "not_completed", "io_errors", "short_io"} {
 		delete(codes, code) // said above
 	}
-	if len(codes) > 0 {
-		add("side_warned", s.name+": has the warnings "+strings.Join(slices.Sorted(maps.Keys(codes)), ", "), "read them in the result itself: they say what its figures are worth")
+	for _, code := range slices.Sorted(maps.Keys(codes)) {
+		add("side_warned", fmt.Sprintf("%s: [%s] %s", s.name, code, codes[code].Message), codes[code].Advice)
 	}
 	s.alike(add)
 }

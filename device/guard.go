@@ -113,6 +113,15 @@ func final(list []Refusal) bool {
 	return false
 }
 
+// inUseFile is inUse for a regular file, which only runs of this program lock.
+func inUseFile(path string) Refusal {
+	return Refusal{
+		Code:   CodeInUse,
+		Reason: path + " is being written by another run (it is locked)",
+		Advice: "wait for that run or stop it (fuser -v " + path + " shows it), or choose another target",
+	}
+}
+
 func inUse(path string) Refusal {
 	return Refusal{
 		Code:   CodeInUse,

@@ -86,7 +86,7 @@ func LockFile(path string) (io.Closer, error) {
 	}
 	_ = f.Close() // nothing was done with it
 	if errors.Is(err, unix.EWOULDBLOCK) {
-		return nil, &RefusedError{Path: path, Refusals: []Refusal{inUse(path)}}
+		return nil, &RefusedError{Path: path, Refusals: []Refusal{inUseFile(path)}}
 	}
 	return nil, fmt.Errorf("lock %s: %w", path, err)
 }

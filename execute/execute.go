@@ -137,6 +137,9 @@ func prepare(p *plan.Plan, o Options, r *resumption) (*Session, error) {
 	if err := s.findTargets(); err != nil {
 		return nil, err
 	}
+	if err := s.checkData(); err != nil {
+		return nil, err
+	}
 	if r != nil {
 		if err := s.checkSame(); err != nil {
 			return nil, err
@@ -209,7 +212,7 @@ func (s *Session) runPoint(ctx context.Context, doc *result.Doc, folder *result.
 	b.KeepHistory(phase)
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
-	rounds := newRounds(phase, p, s.opts.Steady, func() { end(runner.ErrEnough) })
+	rounds := newRounds(phase, p, s.mostBytes(phase, p), s.opts.Steady, func() { end(runner.ErrEnough) })
 	var sinkErr error
 	keep := func(err error) {
 		if err != nil && sinkErr == nil {

@@ -177,7 +177,7 @@ func (s *Session) fillRange(ctx context.Context, t *target, offset, length, bloc
 		return err
 	}
 	point := &plan.Point{Interval: plan.Duration(time.Second), Streams: []plan.Stream{{
-		Workload: workload.Spec{RW: "write", BlockSize: block, Offset: unit.Share{Bytes: offset}, Size: unit.Share{Bytes: length}},
+		Workload: workload.Spec{RW: "write", BlockSize: block, Offset: unit.Share{Bytes: offset}, Size: unit.Share{Bytes: length}, Data: s.dataOn(t.plan)},
 		Targets:  []int{0}, Threads: 1, IODepth: 4, Passes: 1,
 	}}}
 	res, _, _, err := runBest(ctx, &runner.Config{
@@ -202,6 +202,33 @@ func (s *Session) fillRange(ctx context.Context, t *target, offset, length, bloc
 		return ErrInterrupted
 	}
 	return nil
+}
+
+// dataOn is what a new file is laid out with: the data that the plan's streams write to it, or would,
+// if they did not only read; of several the first.
+func (s *Session) dataOn(pt *plan.Target) workload.DataSpec {
+	for _, w := range s.workloadsOn(pt) {
+		if w.Data.Asked() != "" {
+			return w.Data
+		}
+	}
+	return workload.DataSpec{}
+}
+
+// checkData asks again for a write that needs the data asked for, now that it is known which targets exist.
+// A file that exists may have been made by the run that this one repeats: then its data are these.
+func (s *Session) checkData() error {
+	err := s.plan.CheckData()
+	if err == nil {
+		return nil
+	}
+	for _, t := range s.targets {
+		if t.facts.Kind == device.KindFile {
+			s.opts.Log("%s exists, and nothing is written to it: what it holds stays as it is", t.facts.Path)
+			return nil
+		}
+	}
+	return err
 }
 
 // firstFill is far above the number of a point.

@@ -33,6 +33,7 @@ func (s *Session) judge(p *plan.Point, r *result.Point, standstill, neverSteady 
 	}
 	in.Paced = p.Streams[0].Waits()
 	in.NotSteady = neverSteady
+	in.Open, in.LeastPlanned, in.LeastIn = leastPlanned(r)
 	if st := r.Steady; st != nil && !st.State.Steady && r.Completed {
 		in.NotSteady = fmt.Sprintf("after %d rounds of %v, %s", st.State.Rounds, st.Rule.Round, st.State.Reason)
 	}
@@ -40,6 +41,7 @@ func (s *Session) judge(p *plan.Point, r *result.Point, standstill, neverSteady 
 		in.Drift = fmt.Sprintf("%s is %.4g, and was %.4g to %.4g", d.Metric, d.Value, d.Low, d.High)
 	}
 	in.Standstill, in.Hot = standstill, hottest(r)
+	in.Throttled, in.Critical, in.MediaErrors = throttling(r), critical(r), mediaErrors(r)
 	in.EngineNotes, in.Failure = r.EngineNotes, r.Failure
 	in.FillIncomplete = s.leftOut(p, r)
 	if in.Percentiles = s.trusted(); r.Phase == plan.Purge || r.Phase == plan.Fill {
@@ -50,6 +52,24 @@ func (s *Session) judge(p *plan.Point, r *result.Point, standstill, neverSteady 
 	in.Machine = s.machine(r)
 	in.Queue = s.narrowest(p)
 	return verdict.Judge(&in)
+}
+
+// leastPlanned is how many I/Os the stream with the fewest had planned in the window, of those with planned
+// times, and which that is, where there are others.
+func leastPlanned(r *result.Point) (open bool, least uint64, in string) {
+	for _, s := range r.Streams {
+		o := s.Total.OpenLoop
+		if o == nil {
+			continue
+		}
+		if planned := o.Offered + o.Missed; !open || planned < least {
+			open, least = true, planned
+			if len(r.Streams) > 1 {
+				in = " by stream " + s.Label
+			}
+		}
+	}
+	return open, least, in
 }
 
 // trusted lists the percentiles that a warning speaks of when there are too few I/Os for them: those

@@ -299,6 +299,7 @@ func (s *Session) goOn() *result.Doc {
 			doc.Warnings = append(doc.Warnings, w)
 		}
 	}
+	s.elsewhere(doc)
 	s.opts.Percentiles = doc.Percentiles
 	return doc
 }

@@ -2,7 +2,9 @@ package execute
 
 import (
 	"fmt"
+	"time"
 
+	"blkstorm/host"
 	"blkstorm/result"
 )
 
@@ -19,14 +21,26 @@ func (s *Session) disks() []string {
 	return names
 }
 
-// warmth adds the drives' temperatures to the rows of a point, and the highest to the point.
+// warmth adds the drives' temperatures to the rows of a point, the highest to the point, and what the
+// drives say of their health before and after it.
 type warmth struct {
 	session    *Session
 	max, limit []*float64 // per target
+	begin      []*host.DriveHealth
 }
 
 func (s *Session) newWarmth() *warmth {
-	return &warmth{s, make([]*float64, len(s.targets)), make([]*float64, len(s.targets))}
+	return &warmth{s, make([]*float64, len(s.targets)), make([]*float64, len(s.targets)), s.healths()}
+}
+
+// healthWait is how long a point waits for what drives say of themselves. They answer in milliseconds.
+const healthWait = time.Second
+
+func (s *Session) healths() []*host.DriveHealth {
+	if s.driver.Dry {
+		return make([]*host.DriveHealth, len(s.targets)) // no drive is at work
+	}
+	return s.opts.Roots.Host.DriveHealths(s.disks(), healthWait)
 }
 
 func (w *warmth) row(in *result.Interval) {
@@ -49,8 +63,12 @@ func (w *warmth) row(in *result.Interval) {
 }
 
 func (w *warmth) into(p *result.Point) {
+	end := w.session.healths()
 	for i, t := range p.Targets {
 		t.TemperatureMaxC, t.TemperatureLimitC = w.max[i], w.limit[i]
+		if w.begin[i] != nil && end[i] != nil {
+			t.NVMe = &result.NVMe{Begin: w.begin[i], End: end[i]}
+		}
 	}
 }
 

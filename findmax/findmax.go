@@ -17,6 +17,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strconv"
 	"time"
 )
 
@@ -226,8 +227,8 @@ const waitShare = 100
 func (s *Search) addCeiling(step *Step) {
 	s.out.Ceiling = step.Achieved
 	if floor := s.floor(); step.Achieved < floor {
-		s.fail(fmt.Sprintf("%s needs %.0f I/Os to be judged, and at most %.4g IOPS give fewer in the longest probe of %v; give a longer --probe or another --limit",
-			s.cfg.Limit.Name(), s.cfg.Limit.MinIOs(), step.Achieved, maxStretch*s.cfg.Probe))
+		s.fail(fmt.Sprintf("%s needs %.0f I/Os to be judged, and at most %s IOPS give fewer in the longest probe of %v; give a longer --probe or another --limit",
+			s.cfg.Limit.Name(), s.cfg.Limit.MinIOs(), RateText(step.Achieved), maxStretch*s.cfg.Probe))
 		return
 	}
 	s.state, s.rate = seek, round(max(step.Achieved*startShare, s.floor()))
@@ -287,8 +288,8 @@ func (s *Search) down(step *Step) {
 	case step.Min > s.cfg.Limit.Under && !step.short:
 		s.fail(fmt.Sprintf("even the fastest I/O took %v, over the limit of %v", step.Min, s.cfg.Limit.Under))
 	case step.Asked <= floor:
-		s.fail(fmt.Sprintf("%s is over the limit of %v even at %.4g IOPS, the lowest rate that probes of %v can judge",
-			s.cfg.Limit.Name(), s.cfg.Limit.Under, step.Asked, s.cfg.Probe))
+		s.fail(fmt.Sprintf("%s is over the limit of %v even at %s IOPS, the lowest rate that probes of %v can judge",
+			s.cfg.Limit.Name(), s.cfg.Limit.Under, RateText(step.Asked), s.cfg.Probe))
 	default:
 		s.rate = max(round(step.Asked/4), floor)
 	}
@@ -341,9 +342,9 @@ func (s *Search) addConfirm(step *Step) {
 	case s.out.Found && (step.OK || lower <= good):
 		s.rate = middle // the way down was longer than it had to be
 	case last:
-		s.fail(fmt.Sprintf("no rate held for the %v of --confirm, down to %.4g IOPS: the response times are not steady", s.cfg.Confirm, step.Asked))
+		s.fail(fmt.Sprintf("no rate held for the %v of --confirm, down to %s IOPS: the response times are not steady", s.cfg.Confirm, RateText(step.Asked)))
 	case lower >= step.Asked || lower < s.floor():
-		s.fail(fmt.Sprintf("%.4g IOPS did not hold for the %v of --confirm, and lower rates cannot be judged", step.Asked, s.cfg.Confirm))
+		s.fail(fmt.Sprintf("%s IOPS did not hold for the %v of --confirm, and lower rates cannot be judged", RateText(step.Asked), s.cfg.Confirm))
 	default:
 		s.stride *= 2
 		s.rate = lower
@@ -391,3 +392,6 @@ func round(rate float64) float64 {
 	}
 	return math.Round(rate/unit) * unit
 }
+
+// RateText writes a rate for people: four digits of it, written out, since nobody types 1.713e+04.
+func RateText(rate float64) string { return strconv.FormatFloat(round(rate), 'f', -1, 64) }

@@ -375,3 +375,13 @@ func TestRound(t *testing.T) {
 		}
 	}
 }
+
+func TestRateText(t *testing.T) {
+	for rate, want := range map[float64]string{
+		1: "1", 1.5: "1.5", 12.3456: "12.35", 17130: "17130", 123456: "123500", 1e9: "1000000000", 299999.99: "300000",
+	} {
+		if got := RateText(rate); got != want {
+			t.Errorf("%v: %s, want %s", rate, got, want)
+		}
+	}
+}

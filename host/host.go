@@ -4,8 +4,8 @@
 //
 // The commands read the facts once for the result document; the runner samples the counters
 // between intervals; the verdict's warnings about CPU, steal time and clock build on both. The
-// package never changes a setting, never opens a device, and never fails a run: a fact that
-// cannot be read is left at its zero value. Targets and their queues are package device's.
+// package never changes a setting, never opens a disk (of NVMe drives it asks the controller for its
+// health), and never fails a run: a fact that cannot be read is left at its zero value. Targets and their queues are package device's.
 package host
 
 import (
@@ -20,7 +20,9 @@ import (
 type Roots struct {
 	Sys  string // default /sys
 	Proc string // default /proc
-	Root string // default /: for etc/os-release and the marks that container runtimes leave
+	Root string // default /: for etc/os-release, the marks that container runtimes leave, and dev/nvme*
+	// NVMeLog reads the health log of the NVMe controller at a path; nil asks the drive.
+	NVMeLog func(path string, log []byte) error
 }
 
 func (r Roots) sys(path ...string) string  { return under(r.Sys, "/sys", path) }

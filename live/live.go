@@ -103,15 +103,22 @@ func (v *View) start() {
 func (v *View) run() {
 	defer close(v.finished)
 	var ticks <-chan time.Time
-	resized := make(chan os.Signal, 1)
+	resized, continued := make(chan os.Signal, 1), make(chan os.Signal, 1)
 	if v.screen != nil {
 		t := time.NewTicker(tick)
 		defer t.Stop()
 		ticks = t.C
 		signal.Notify(resized, unix.SIGWINCH)
 		defer signal.Stop(resized)
+		signal.Notify(continued, unix.SIGCONT)
+		defer signal.Stop(continued)
 	}
 	for {
+		select {
+		case <-continued:
+			v.screen.forget()
+		default:
+		}
 		if v.draw() {
 			return
 		}
@@ -123,6 +130,8 @@ func (v *View) run() {
 		case <-v.wake:
 		case <-ticks:
 		case <-resized:
+		case <-continued:
+			v.screen.forget()
 		case <-v.closing:
 		}
 	}

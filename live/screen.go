@@ -82,6 +82,10 @@ func (c *screen) again(b *bytes.Buffer, width, room int) {
 	c.shown = nil
 }
 
+// forget leaves the view where it is, and has the next one drawn below: while the process was stopped
+// (Ctrl-Z), the shell has written on the terminal, and nobody knows where the old one is.
+func (c *screen) forget() { c.shown = nil }
+
 // say prints lines that stay.
 func (c *screen) say(lines []string, w io.Writer) {
 	for _, line := range lines {

@@ -186,3 +186,24 @@ func TestSparing(t *testing.T) {
 		}
 	}
 }
+
+// What is taken is an address that can be listened on, and nothing but loopback without a host.
+func FuzzParseAddress(f *testing.F) {
+	for _, s := range []string{":9100", "localhost:1", "0.0.0.0:0", "[::1]:65535", "[fe80::1%x]:1", "[::ffff:1.2.3.4]:9", ":", "1", "[]:1", "a:b:c"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, spec string) {
+		list, err := ParseAddress(spec)
+		if err != nil {
+			return
+		}
+		for _, a := range list {
+			if _, err := net.ResolveTCPAddr("tcp", a.String()); err != nil || !a.IsValid() {
+				t.Errorf("%q gives %v: %v", spec, a, err)
+			}
+			if strings.HasPrefix(spec, ":") && !a.Addr().IsLoopback() {
+				t.Errorf("%q gives %v", spec, a)
+			}
+		}
+	})
+}

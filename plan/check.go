@@ -70,6 +70,9 @@ func (p *Plan) Check() error {
 	if err := p.checkClaims(); err != nil {
 		return err
 	}
+	if err := p.CheckData(); err != nil {
+		return err
+	}
 	return p.checkSweeps()
 }
 

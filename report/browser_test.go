@@ -1,143 +1,120 @@
 package report
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
-	"github.com/chromedp/cdproto/cdp"
-	"github.com/chromedp/cdproto/emulation"
-	"github.com/chromedp/cdproto/log"
-	"github.com/chromedp/cdproto/network"
-	"github.com/chromedp/cdproto/runtime"
-	"github.com/chromedp/chromedp"
-
-	"blkstorm/lab"
+	"blkstorm/lab/browser"
+	"blkstorm/result"
+	"blkstorm/result/load"
 )
 
-// browser is a Chromium that was told to leave the network alone, and what it said.
-type browser struct {
-	ctx  context.Context
-	mu   sync.Mutex
-	said []string // console messages, exceptions, entries of its log
-	got  []string // URLs that were asked for
-}
-
-// newBrowser starts one that ends with the test.
-func newBrowser(t *testing.T) *browser {
+// written writes a page into the test's folder.
+func written(t *testing.T, r *load.Result) (path string, size int64) {
 	t.Helper()
-	path := lab.Tool(t, "chromium")
-	home := t.TempDir()
-	opts := append(chromedp.DefaultExecAllocatorOptions[:],
-		chromedp.ExecPath(path), chromedp.UserDataDir(filepath.Join(home, "profile")), chromedp.NoSandbox, chromedp.DisableGPU,
-		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-dev-shm-usage", true),
-		chromedp.Env("HOME="+home, "XDG_CONFIG_HOME="+home, "XDG_CACHE_HOME="+home, "DBUS_SESSION_BUS_ADDRESS=disabled:"),
-		chromedp.WSURLReadTimeout(time.Minute))
-	ctx, cancel := chromedp.NewExecAllocator(context.Background(), opts...)
-	ctx, cancelTab := chromedp.NewContext(ctx)
-	t.Cleanup(func() {
-		_ = chromedp.Cancel(ctx) // it may have ended by itself
-		cancelTab()
-		cancel()
-	})
-	b := &browser{ctx: ctx}
-	if err := chromedp.Listen(ctx, b.listen); err != nil {
+	path = filepath.Join(t.TempDir(), "page.html")
+	if err := WriteFile(path, r); err != nil {
 		t.Fatal(err)
 	}
-	b.do(t, func(ctx context.Context, tab *chromedp.Target) (chromedp.Void, error) {
-		_, err := cdp.Call(ctx, tab, network.Enable, network.EnableParams{})
-		return chromedp.Void{}, err
-	})
-	return b
-}
-
-func (b *browser) listen(ev any) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	switch e := ev.(type) {
-	case *runtime.EventConsoleAPICalled:
-		text := ""
-		for _, a := range e.Args {
-			text += fmt.Sprintf(" %s%s", a.Value, a.Description)
-		}
-		b.said = append(b.said, fmt.Sprintf("console.%s:%s", e.Type, text))
-	case *runtime.EventExceptionThrown:
-		d := e.ExceptionDetails
-		text := d.Text
-		if d.Exception != nil {
-			text += " " + d.Exception.Description
-		}
-		b.said = append(b.said, "exception: "+text)
-	case *log.EventEntryAdded:
-		b.said = append(b.said, fmt.Sprintf("%s: %s %s", e.Entry.Source, e.Entry.Text, e.Entry.URL))
-	case *network.EventRequestWillBeSent:
-		b.got = append(b.got, e.Request.URL)
-	}
-}
-
-// timeLimit is how long one action may take on a busy machine.
-const timeLimit = 2 * time.Minute
-
-func (b *browser) do(t *testing.T, actions ...chromedp.Action[chromedp.Void]) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(b.ctx, timeLimit)
-	defer cancel()
-	if err := chromedp.Do(ctx, actions...); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// eval is the value of an expression in the page.
-func eval[T any](t *testing.T, b *browser, expression string) T {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(b.ctx, timeLimit)
-	defer cancel()
-	v, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
-	if err != nil {
-		t.Fatalf("%s: %v", expression, err)
-	}
-	return v
-}
-
-// open loads a page from disk, at a width, and waits until its charts are drawn.
-func (b *browser) open(t *testing.T, path string, width int64, scheme string) {
-	t.Helper()
-	b.do(t, chromedp.EmulateViewport(width, 900), func(ctx context.Context, tab *chromedp.Target) (chromedp.Void, error) {
-		_, err := cdp.Call(ctx, tab, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
-			Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})
-		return chromedp.Void{}, err
-	}, chromedp.Navigate("file://"+path))
-	eval[bool](t, b, `new Promise(r => requestAnimationFrame(() => requestAnimationFrame(() => r(true))))`)
-}
-
-// quiet says that nothing went wrong, and that nothing but the page itself was asked for.
-func (b *browser) quiet(t *testing.T, path string) {
-	t.Helper()
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for _, s := range b.said {
-		t.Errorf("the browser says: %s", s)
-	}
-	for _, url := range b.got {
-		if url != "file://"+path && !strings.HasPrefix(url, "data:") {
-			t.Errorf("the page asks for %s", url)
-		}
-	}
-}
-
-// shoot writes a picture of the whole page, for people.
-func (b *browser) shoot(t *testing.T, to string) {
-	t.Helper()
-	png, err := chromedp.Run(b.ctx, chromedp.FullScreenshot(100))
-	if err == nil {
-		err = os.WriteFile(to, png, 0o666)
-	}
+	info, err := os.Stat(path)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return path, info.Size()
+}
+
+// TestNastyNamesInABrowser: nothing of a hostile result runs, and its names are shown as they are.
+func TestNastyNamesInABrowser(t *testing.T) {
+	b := browser.New(t)
+	path, _ := written(t, nastyResult(t))
+	for _, width := range []int64{400, 1600} {
+		b.Open(t, path, width, "light")
+		if title := browser.Eval[string](t, b, `document.title`); title == "owned" {
+			t.Error("a name of the result ran as a script")
+		}
+		if n := browser.Eval[int](t, b, `document.querySelectorAll("img, iframe, object, embed, link").length`); n != 0 {
+			t.Errorf("%d elements are not the page's own", n)
+		}
+		if n := browser.Eval[int](t, b, `document.scripts.length`); n != 4 {
+			t.Errorf("the page has %d scripts", n)
+		}
+		text := browser.Eval[string](t, b, `document.body.textContent`)
+		for _, want := range []string{nasty[0], nasty[1], "日本語 Größe µ", `bidi\u202etxt`} {
+			if !strings.Contains(text, want) {
+				t.Errorf("the page does not show %q", want)
+			}
+		}
+		if option := browser.Eval[string](t, b, `document.querySelector("#zoom option:nth-child(2)").textContent`); !strings.Contains(option, nasty[0]) {
+			t.Errorf("the list of points has %q", option)
+		}
+		if px := b.Overflow(t); px > 0 {
+			t.Errorf("at %d px the page is %d px too wide", width, px)
+		}
+	}
+	b.Quiet(t, path)
+}
+
+// day is the result of 24 hours with 16 targets, in 1 s intervals: a stall of 5 s hits one of them once.
+func day() *load.Result {
+	const seconds, targets, stall = 86_400, 16, 50_000
+	d := docOf(targets, seconds)
+	stat := func(i int) result.IntervalStat {
+		return result.IntervalStat{IOs: uint64(20_000 + i%777), Bytes: uint64(20_000+i%777) * 4096, Mean: int64(101_234 + i%9_999), StdDev: int64(21_234 + i%77), Min: 78_123,
+			P50: 98_765, P95: 123_456, P99: int64(223_456 + i%5_555), Max: int64(1_234_567 + i*37%9_999_999)}
+	}
+	var parts [50][]result.IntervalTarget // shared: a row of its own each would be half a GB
+	for i := range parts {
+		for k := range targets {
+			parts[i] = append(parts[i], result.IntervalTarget{Path: d.Targets[k].Path, Read: stat(i * k), Write: stat(i + k)})
+		}
+	}
+	p := d.Points[0]
+	for i := range seconds {
+		in := &result.Interval{TS: float64(i), LengthS: 1, StartUnixNS: p.Started.UnixNano() + int64(i)*1e9, Read: stat(i), Write: stat(i + 5), InFlight: 256, Targets: parts[i%len(parts)]}
+		if i == stall {
+			in.Read.Max = 5e9
+			in.Targets = append([]result.IntervalTarget{}, in.Targets...)
+			in.Targets[7].Read.Max = 5e9
+		}
+		p.Intervals = append(p.Intervals, in)
+	}
+	p.Total.IOs, p.Total.IOPS = 1, 1
+	return &load.Result{Doc: d, Kind: load.Document}
+}
+
+// TestDay: the page of a day is small and opens fast, and one slow I/O of one target in it is still there.
+func TestDay(t *testing.T) {
+	path, size := written(t, day())
+	if size > 15e6 {
+		t.Errorf("the page has %d bytes", size)
+	}
+	b := browser.New(t)
+	b.Open(t, path, 1600, "light") // the browser itself gets ready
+	begun := time.Now()
+	b.Open(t, path, 1600, "light")
+	took := time.Since(begun)
+	t.Logf("%d bytes, opens in %v", size, took)
+	if took > 8*time.Second { // 3 s on a machine that does nothing else
+		t.Errorf("the page opens in %v", took)
+	}
+	for _, column := range []string{`bs.data.dirs[0].max`, `bs.data.targets[7].max`} {
+		if top := browser.Eval[float64](t, b, `Math.max(...`+column+`)`); top != 5e9 {
+			t.Errorf("the longest latency of %s is %g", column, top)
+		}
+	}
+	if n := browser.Eval[int](t, b, `bs.data.x.length`); n < 1000 || n > maxBuckets {
+		t.Errorf("%d places", n)
+	}
+	text := browser.Eval[string](t, b, `document.getElementById("time").textContent`)
+	if want := fmt.Sprintf("stands for %s", secondsText(30)); !strings.Contains(text, want) {
+		t.Errorf("the page does not say %q", want)
+	}
+	if list := b.Blank(t); len(list) > 0 {
+		t.Errorf("charts are blank: %v", list)
+	}
+	b.Quiet(t, path)
 }

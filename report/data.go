@@ -11,7 +11,6 @@ import (
 
 // chartData is what the charts draw. All names in it are printable; all times are seconds on the time axis.
 type chartData struct {
-	BucketS float64     `json:"bucket"` // seconds of a bucket; 0: one row each
 	Points  []pointData `json:"points"`
 	X       column      `json:"x"` // middle of each bucket
 	Length  column      `json:"len"`

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"blkstorm/plan"
 	"blkstorm/result"
 )
 
@@ -15,31 +16,50 @@ type heat struct {
 	time *timeline
 	// width is how many seconds a column has: a multiple of the timeline's, at least a second.
 	width   float64
-	columns map[heatKey]*counts
+	columns map[heatKey]*heatColumn
 	// estimated says that the counts come from rows, which have only a few percentiles.
 	estimated bool
+}
+
+// heatColumn is what completed in one column of time; length is that of its longest row.
+type heatColumn struct {
+	counts
+	length float64
 }
 
 // heatKey is a column of a point, by its place in the window.
 type heatKey struct{ point, slot int }
 
 func newHeat(d *result.Doc, t *timeline) *heat {
-	h := &heat{time: t, columns: map[heatKey]*counts{}}
+	h := &heat{time: t, columns: map[heatKey]*heatColumn{}}
 	total := 0.0
 	for _, s := range t.spans {
 		total += s.end - s.window
 	}
-	h.width = max(t.width, shortestInterval(d.Plan))
-	for _, w := range widths {
-		if h.width = max(h.width, w); w >= max(t.width, shortestInterval(d.Plan)) && total/w <= maxColumns {
-			break
-		}
-	}
+	h.width = widthFor(total, maxColumns, max(t.width, shortestInterval(d.Plan)))
 	return h
 }
 
+// shortestInterval is the shortest interval of the plan's points, in seconds; 1 when the plan does not say.
+func shortestInterval(p *plan.Plan) float64 {
+	shortest := math.Inf(1)
+	if p != nil {
+		for i := range p.Phases {
+			for j := range p.Phases[i].Points {
+				if d := p.Phases[i].Points[j].Interval.D(); d > 0 {
+					shortest = min(shortest, d.Seconds())
+				}
+			}
+		}
+	}
+	if math.IsInf(shortest, 1) {
+		return 1
+	}
+	return shortest
+}
+
 // at is the column of a time, in seconds since the start of the point's window; nil for what lies outside of it.
-func (h *heat) at(point int, ts, length float64) *counts {
+func (h *heat) at(point int, ts, length float64) *heatColumn {
 	if point < 0 || point >= len(h.time.spans) {
 		return nil
 	}
@@ -53,9 +73,10 @@ func (h *heat) at(point int, ts, length float64) *counts {
 		if len(h.columns) >= maxColumns+2*len(h.time.spans) {
 			return nil
 		}
-		c = new(counts)
+		c = new(heatColumn)
 		h.columns[key] = c
 	}
+	c.length = max(c.length, length)
 	return c
 }
 
@@ -128,7 +149,7 @@ func (h *heat) data() *heatData {
 		s := h.time.spans[k.point]
 		start := s.window + float64(k.slot)*h.width
 		out.X = append(out.X, start)
-		out.W = append(out.W, max(0, min(h.width, s.end-start)))
+		out.W = append(out.W, max(0, min(max(h.width, h.columns[k].length), s.end-start)))
 		out.Cells = append(out.Cells, h.columns[k].sparse())
 	}
 	return out

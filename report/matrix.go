@@ -31,34 +31,36 @@ type sweepGroup struct {
 	Curves   []figureSVG
 }
 
-// maxGroups is how many combinations of the other axes stand open on the page.
-const maxGroups = 6
-
 // sweepGroups lays out a sweep; nil when the document has none, or one that contradicts itself.
 func sweepGroups(d *result.Doc) []sweepGroup {
-	s := d.Sweep
-	if s == nil || len(s.Points) == 0 {
+	if d.Sweep == nil {
 		return nil
 	}
-	spec := &sweep.Spec{Axes: s.Axes}
-	if spec.Validate() != nil || len(s.Points) > spec.Len() {
+	var points []*result.Point
+	for _, i := range d.Sweep.Points {
+		points = append(points, d.Points[i])
+	}
+	return layout(d, d.Sweep.Axes, points)
+}
+
+// layout makes the matrices of points, which are those of the combinations of axes, in order, as far as there are any.
+func layout(d *result.Doc, axes []sweep.Axis, points []*result.Point) (out []sweepGroup) {
+	spec := &sweep.Spec{Axes: axes}
+	if len(points) == 0 || spec.Validate() != nil || len(points) > spec.Len() {
 		return nil
 	}
-	row, col := s.MatrixAxes()
-	var out []sweepGroup
-	for _, m := range spec.Matrices(row, col) {
-		at := func(k int) *result.Point {
-			if k >= len(s.Points) {
-				return nil
-			}
-			return d.Points[s.Points[k]]
+	row, col := (&result.Sweep{Axes: axes}).MatrixAxes()
+	at := func(k int) *result.Point {
+		if k >= len(points) {
+			return nil
 		}
-		g := sweepGroup{}
+		return points[k]
+	}
+	for _, m := range spec.Matrices(row, col) {
+		g := sweepGroup{Matrices: sweepMatrices(&m, at), Curves: sweepCurves(&m, at, d)}
 		if len(m.Others) > 0 {
 			g.Title = printable.Text(m.Others.String())
 		}
-		g.Matrices = sweepMatrices(&m, at)
-		g.Curves = sweepCurves(&m, at, d)
 		out = append(out, g)
 	}
 	return out
@@ -130,28 +132,33 @@ func (m *matrix) color(values [][]float64, latency bool) {
 			}
 		}
 	}
-	class, best := "q", high
+	best := high
 	if latency {
-		class, best = "l", low
+		best = low
 	}
 	for r, line := range values {
 		for c, v := range line {
 			if math.IsNaN(v) {
 				continue
 			}
-			part := 0.0
-			switch {
-			case latency && high > low && low > 0:
-				part = math.Log(v/low) / math.Log(high/low)
-			case !latency && high > 0:
-				part = v / high
-			}
-			shade := min(shades-1, int(part*shades))
 			at := &m.Rows[r].Cells[c]
-			at.Class = class + string(rune('0'+shade))
-			if v == best {
+			if at.Class = shade(v, low, high, latency); v == best {
 				at.Class += " best"
 			}
 		}
 	}
+}
+
+// shade is the class of a figure among those from low to high.
+func shade(v, low, high float64, latency bool) string {
+	class, part := "q", 0.0
+	switch {
+	case latency:
+		if class = "l"; high > low && low > 0 {
+			part = math.Log(v/low) / math.Log(high/low)
+		}
+	case high > 0:
+		part = v / high
+	}
+	return class + string(rune('0'+max(0, min(shades-1, int(part*shades)))))
 }

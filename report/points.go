@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf16"
 
 	"blkstorm/printable"
 	"blkstorm/result"
@@ -16,13 +18,13 @@ func pointsTable(d *result.Doc) *table {
 	for _, p := range d.Points {
 		stats = append(stats, p.Total)
 	}
-	sc := scaleOf(stats...)
+	sc, cols := scaleOf(stats...), columnsOf(d)
 	t := &table{ID: "points", CSV: "points", Sort: true, Head: []head{{"#", "", false}, {"point", "", true}, {"phase", "", true}}}
 	rounds := slices.ContainsFunc(d.Points, func(p *result.Point) bool { return p.Round > 0 })
 	if rounds {
 		t.Head = append(t.Head, head{Text: "round"})
 	}
-	t.Head = append(append(t.Head, head{Text: "T"}, head{Text: "Q"}), statHead(sc)...)
+	t.Head = append(append(t.Head, head{Text: "T"}, head{Text: "Q"}), cols.head(sc)...)
 	t.Head = append(t.Head, head{Text: "window", Unit: "s"}, head{Text: "remarks", Left: true})
 	for i, p := range d.Points {
 		phase := phaseNames[p.Phase]
@@ -34,8 +36,8 @@ func pointsTable(d *result.Doc) *table {
 			row = append(row, num(whole(p.Round), float64(p.Round)))
 		}
 		row = append(row, num(whole(p.Threads), float64(p.Threads)), num(whole(p.IODepth), float64(p.IODepth)))
-		row = append(row, statCells(p.Total, sc)...)
-		row = append(row, num(figure(p.WindowS), p.WindowS), left(remarks(d, i)))
+		row = append(row, cols.cells(p.Total, sc)...)
+		row = append(row, num(figure(p.WindowS), p.WindowS), wide(remarks(d, i)))
 		t.add(row...)
 	}
 	return t
@@ -111,12 +113,12 @@ func pointDetail(d *result.Doc, i int, open bool) detail {
 	c := &p.CPU
 	f.addf(true, "CPU", "%.1f %% user, %.1f %% system, %.1f %% iowait, %.1f %% steal; blkstorm itself used %.2f CPUs", c.UserPct, c.SystemPct, c.IOWaitPct, c.StealPct, p.Process.CPUs)
 	out := detail{Title: nameOf(d, i), Facts: f.List, Open: open}
-	sc := scaleOf(p.Total)
+	sc, cols := scaleOf(p.Total), columnsOf(d)
 	id := fmt.Sprintf("p%d", i)
 	rows := func(name, caption string, list []direction) {
-		t := &table{ID: id + name, CSV: fmt.Sprintf("point-%d-%s", i+1, name), Caption: caption, Head: append([]head{{name, "", true}}, statHead(sc)...)}
+		t := &table{ID: id + name, CSV: fmt.Sprintf("point-%d-%s", i+1, name), Caption: caption, Head: append([]head{{name, "", true}}, cols.head(sc)...)}
 		for _, of := range list {
-			t.add(append([]cell{left(of.Name)}, statCells(of.Stat, sc)...)...)
+			t.add(append([]cell{left(of.Name)}, cols.cells(of.Stat, sc)...)...)
 		}
 		if len(list) > 0 {
 			out.Tables = append(out.Tables, t)
@@ -127,7 +129,7 @@ func pointDetail(d *result.Doc, i int, open bool) detail {
 		ds = append(ds, direction{"total", p.Total})
 	}
 	rows("direction", "Per direction", ds)
-	if t := responseTable(id, i, p); t != nil {
+	if t := responseTable(id, i, p, cols); t != nil {
 		out.Tables = append(out.Tables, t)
 	}
 	var streams, targets []direction
@@ -182,7 +184,7 @@ func issued(p *result.Point) string {
 }
 
 // responseTable is the response times of a paced point; nil when there are none.
-func responseTable(id string, i int, p *result.Point) *table {
+func responseTable(id string, i int, p *result.Point, cols columns) *table {
 	var t *table
 	for _, d := range append(directions(p), direction{"total", p.Total}) {
 		if d.Stat.OpenLoop == nil || d.Stat.Response == nil {
@@ -191,17 +193,13 @@ func responseTable(id string, i int, p *result.Point) *table {
 		if t == nil {
 			t = &table{ID: id + "response", CSV: fmt.Sprintf("point-%d-response", i+1), Caption: "Response time, from the planned time to the completion",
 				Head: []head{{"direction", "", true}, {"offered", "I/Os", false}, {"late", "I/Os", false}, {"missed", "I/Os", false}}}
-			for _, name := range latencyColumns {
+			for _, name := range cols {
 				t.Head = append(t.Head, head{Text: name, Unit: "ms"})
 			}
 		}
 		row := []cell{left(d.Name), count(d.Stat.Offered), count(d.Stat.Late), count(d.Stat.Missed)}
-		for _, name := range latencyColumns {
-			if ns, ok := latencyOf(d.Stat.Response, name); ok {
-				row = append(row, num(figure(float64(ns)/1e6), float64(ns)/1e6))
-			} else {
-				row = append(row, none())
-			}
+		for _, name := range cols {
+			row = append(row, latencyCell(d.Stat.Response, name, scale{"ms", 1e6}))
 		}
 		t.add(row...)
 	}
@@ -239,7 +237,19 @@ func rawJSON(v any) string {
 	if err != nil || len(b) > maxRaw {
 		return ""
 	}
-	return string(b)
+	var text strings.Builder
+	for _, c := range string(b) { // as people see it, and the same to whoever reads it as JSON
+		switch {
+		case unicode.IsPrint(c) || c == '\n':
+			text.WriteRune(c)
+		case c > 0xffff:
+			high, low := utf16.EncodeRune(c)
+			fmt.Fprintf(&text, `\u%04x\u%04x`, high, low)
+		default:
+			fmt.Fprintf(&text, `\u%04x`, c)
+		}
+	}
+	return text.String()
 }
 
 // bare is the document without rows and histograms, which the page has in another form.

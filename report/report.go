@@ -73,6 +73,7 @@ type view struct {
 	Title, Sub  string
 	Notes       []note
 	Cards       []card
+	Short       *table
 	CardsOf     string // of which point the cards are, and why of it
 	Warnings    []*warning
 	Facts       []facts
@@ -82,8 +83,10 @@ type view struct {
 	Sweep       []sweepGroup
 	Partial     bool // a matrix has a point that was not completed
 	Points      *table
-	Rounds      []*table
+	Rounds      []roundsSection
 	FindMax     *table
+	Published   []publishedTable
+	Quick       bool // the times of a published procedure were scaled down
 	Details     []detail
 	DetailsLeft int
 	PlanJSON    string
@@ -121,8 +124,10 @@ func newView(r *load.Result) *view {
 			v.CardsOf += " – " + why
 		}
 	}
+	v.Short = shortTable(d)
 	v.Facts, v.Targets, v.Plan = runFacts(d), targetFacts(d), planTable(d.Plan)
-	v.Steady, v.Sweep, v.Rounds, v.FindMax = steadySections(d), sweepGroups(d), roundsTables(d), findMaxTable(d)
+	v.Steady, v.Sweep, v.Rounds, v.FindMax = steadySections(d), sweepGroups(d), roundsSections(d), findMaxTable(d)
+	v.Published, v.Quick = publishedTables(d), d.Plan != nil && d.Plan.Profile != "" && d.Plan.Quick
 	for _, p := range d.Points {
 		v.Partial = v.Partial || !p.Completed && p.Skipped == ""
 	}
@@ -199,13 +204,13 @@ func (v *view) read(r *load.Result) (*chartData, error) {
 	if len(h.columns) == 0 {
 		h = estimate
 	}
-	out := &chartData{BucketS: v.time.width, CurveSteps: curveSteps, Points: v.time.points(v.doc, v.Head), Curves: curves(v.doc), Targets: []flowData{}, Heat: []tempData{}}
+	out := &chartData{CurveSteps: curveSteps, Points: v.time.points(v.doc, v.Head), Curves: curves(v.doc), Targets: []flowData{}, Heat: []tempData{}}
 	s.into(out, v.doc)
 	out.Map = h.data()
 	v.HasSeries, v.HasHeat, v.Estimated, v.HasCurves = len(out.X) > 0, len(h.columns) > 0, h.estimated, len(out.Curves) > 0
 	v.HasTargets, v.HasHeatC, v.LeftOut = len(out.Targets) > 1, len(out.Heat) > 0, s.left
 	v.HeatBucket = secondsText(h.width)
-	if v.time.width > 0 {
+	if out.Low != nil {
 		v.Bucket = secondsText(v.time.width)
 	}
 	return out, nil

@@ -100,14 +100,11 @@ func (s *series) add(in *result.Interval) {
 	if b != nil {
 		usual = b.usual
 	}
-	slot := 0
-	if s.time.width > 0 {
-		slot = s.time.slot(in.TS)
-	}
+	slot := s.time.slot(in.TS)
 	switch {
 	case b != nil && b.ramp == in.Ramp && in.LengthS < usual/2:
 		// What is left of a point that ends within an interval: its rate is one of a few I/Os.
-	case b == nil || s.time.width == 0 || b.slot != slot || b.ramp != in.Ramp:
+	case b == nil || b.slot != slot || b.ramp != in.Ramp:
 		if len(s.list) >= s.time.limit {
 			s.left++
 			return

@@ -98,7 +98,7 @@ func (a *axis) ticks(n int) (out []float64) {
 		if a.whole {
 			step = max(1, step)
 		}
-		for v := math.Ceil(a.low/step - 1e-9); v*step <= a.high*(1+1e-9); v++ {
+		for v := max(0, math.Ceil(a.low/step-1e-9)); v*step <= a.high*(1+1e-9); v++ {
 			out = append(out, v*step)
 		}
 		return out
@@ -228,7 +228,7 @@ func short(v float64) string {
 			return strconv.FormatFloat(v/u.size, 'g', 4, 64) + u.name
 		}
 	}
-	return strconv.FormatFloat(v+0, 'g', 4, 64) // +0: there is no -0
+	return strconv.FormatFloat(v, 'g', 4, 64)
 }
 
 // shortNanos prints a latency for an axis: 500 µs.

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"slices"
 	"strconv"
 
 	"blkstorm/result"
@@ -55,28 +56,35 @@ func count(n uint64) cell { return cell{Text: whole(n), Value: strconv.FormatUin
 // none is a cell without a figure; it sorts last.
 func none() cell { return cell{Text: "–"} }
 
-// latencyColumns are the heads of stat's latencies.
-var latencyColumns = []string{"mean", "stdev", "p50", "p95", "p99", "p99.9", "p99.99", "p99.999", "max"}
+// columns are the latencies of a document's tables.
+type columns []string
 
-// statHead is the head of the columns that statCells fills.
-func statHead(s scale) []head {
+// columnsOf are the percentiles that were asked for, between mean and maximum; without a wish those that tell most.
+func columnsOf(d *result.Doc) columns {
+	out := columns{"mean", "stdev"}
+	if len(d.Percentiles) == 0 {
+		return append(out, "p50", "p95", "p99", "p99.9", "p99.99", "p99.999", "max")
+	}
+	for _, p := range slices.Sorted(slices.Values(d.Percentiles)) {
+		out = append(out, "p"+result.PercentileKey(p))
+	}
+	return append(out, "max")
+}
+
+// head is the head of the columns that cells fills.
+func (c columns) head(s scale) []head {
 	out := []head{{Text: "IOPS"}, {Text: "MB/s"}}
-	for _, name := range latencyColumns {
+	for _, name := range c {
 		out = append(out, head{Text: name, Unit: s.Unit})
 	}
 	return append(out, head{Text: "I/Os"}, head{Text: "errors"})
 }
 
-// statCells are the figures of one row. CSV files have latencies in the table's unit, too.
-func statCells(s *result.Stat, sc scale) []cell {
+// cells are the figures of one row. CSV files have latencies in the table's unit, too.
+func (c columns) cells(s *result.Stat, sc scale) []cell {
 	out := []cell{num(figure(s.IOPS), s.IOPS), num(figure(s.BytesPerS/1e6), s.BytesPerS/1e6)}
-	for _, name := range latencyColumns {
-		ns, ok := latencyOf(s.Latency, name)
-		if !ok {
-			out = append(out, none())
-			continue
-		}
-		out = append(out, num(sc.text(ns), float64(ns)/sc.NS))
+	for _, name := range c {
+		out = append(out, latencyCell(s.Latency, name, sc))
 	}
 	bad := s.Errors + s.Short + s.Zero
 	errors := count(bad)
@@ -84,6 +92,15 @@ func statCells(s *result.Stat, sc scale) []cell {
 		errors.Class = "bad"
 	}
 	return append(out, count(s.IOs), errors)
+}
+
+// latencyCell is one figure of a latency.
+func latencyCell(l *result.Latency, name string, sc scale) cell {
+	ns, ok := latencyOf(l, name)
+	if !ok {
+		return none()
+	}
+	return num(sc.text(ns), float64(ns)/sc.NS)
 }
 
 // latencyOf is one figure of a latency, and whether there is one.

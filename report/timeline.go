@@ -4,7 +4,6 @@ import (
 	"math"
 	"time"
 
-	"blkstorm/plan"
 	"blkstorm/result"
 )
 
@@ -23,7 +22,7 @@ type span struct {
 // timeline is how the rows of a document become buckets.
 type timeline struct {
 	spans []span
-	// width is how many seconds one bucket has; 0 for one per row.
+	// width is how many seconds a bucket has; rows that are longer have one each.
 	width float64
 	// limit bounds the buckets of all points together, whatever a file holds.
 	limit int
@@ -32,7 +31,17 @@ type timeline struct {
 }
 
 // widths are the lengths of buckets that people can think in, in seconds.
-var widths = []float64{0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 20, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 43200, 86400}
+var widths = []float64{0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 20, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 43200, 86400}
+
+// widthFor is the shortest width, not below least, that divides a time into at most n.
+func widthFor(total float64, n int, least float64) float64 {
+	for _, w := range widths {
+		if w >= least && total/w <= float64(n) {
+			return w
+		}
+	}
+	return widths[len(widths)-1]
+}
 
 // Limits of the page: what it holds does not grow with the run.
 const (
@@ -68,15 +77,7 @@ func newTimeline(d *result.Doc) *timeline {
 	}
 	room := max(minBuckets, min(maxBuckets, maxCells/(otherSeries+min(len(d.Targets), maxTargets))))
 	t.limit = 2*room + 2*len(d.Points)
-	if total > float64(room)*shortestInterval(d.Plan) {
-		t.width = widths[len(widths)-1]
-		for _, w := range widths {
-			if total/w <= float64(room) {
-				t.width = w
-				break
-			}
-		}
-	}
+	t.width = widthFor(total, room, 0)
 	return t
 }
 
@@ -86,24 +87,6 @@ func finite(s float64) float64 {
 		return 0
 	}
 	return s
-}
-
-// shortestInterval is the shortest interval of the plan's points, in seconds; 1 when the plan does not say.
-func shortestInterval(p *plan.Plan) float64 {
-	shortest := math.Inf(1)
-	if p != nil {
-		for i := range p.Phases {
-			for j := range p.Phases[i].Points {
-				if d := p.Phases[i].Points[j].Interval.D(); d > 0 {
-					shortest = min(shortest, d.Seconds())
-				}
-			}
-		}
-	}
-	if math.IsInf(shortest, 1) {
-		return 1
-	}
-	return shortest
 }
 
 // slot is the bucket of the point's time t, in seconds since the start of its window; those of the ramp are below 0.

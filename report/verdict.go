@@ -2,26 +2,56 @@ package report
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"blkstorm/plan"
 	"blkstorm/printable"
 	"blkstorm/result"
-	"blkstorm/verdict"
 )
 
 // card is one headline number.
 type card struct{ Key, Value, Unit, Note string }
 
-// note is a sentence at the top: Class is good, warn, bad or empty.
-type note struct{ Class, Text string }
+// note is a sentence at the top: Class is good, warn, bad or empty. More are the single cases that it stands for.
+type note struct {
+	Class, Text string
+	More        []string
+}
 
-// warning is one code with all places that have it.
-type warning struct {
-	Code, Message, Advice string
-	Where                 string // which points
-	More                  []string
+// maxAlone is how many notes of one kind stand there each for itself.
+const maxAlone = 2
+
+// noteList collects notes. Those of one kind (not empty) become one, if there are many.
+type noteList struct {
+	list  []note
+	kinds []string
+}
+
+func (l *noteList) say(class, kind, format string, args ...any) {
+	l.list, l.kinds = append(l.list, note{Class: class, Text: fmt.Sprintf(format, args...)}), append(l.kinds, kind)
+}
+
+func (l *noteList) together() (out []note) {
+	at := map[string]int{}
+	number := map[string]int{}
+	for _, k := range l.kinds {
+		number[k]++
+	}
+	for i, n := range l.list {
+		kind := l.kinds[i]
+		if kind == "" || number[kind] <= maxAlone {
+			out = append(out, n)
+			continue
+		}
+		k, found := at[kind]
+		if !found {
+			k = len(out)
+			at[kind] = k
+			out = append(out, note{Class: n.Class, Text: plural(number[kind], "point") + kind})
+		}
+		out[k].More = append(out[k].More, n.Text)
+	}
+	return out
 }
 
 // nameOf is how the page calls a point: its number, and its label.
@@ -135,121 +165,123 @@ func splitNote(p *result.Point, text func(*result.Stat) string) string {
 }
 
 // notes say at the top what the numbers are worth: what broke, whether steady state was reached, limits.
-func notes(d *result.Doc) (out []note) {
-	say := func(class, format string, args ...any) { out = append(out, note{class, fmt.Sprintf(format, args...)}) }
+func notes(d *result.Doc) []note {
+	l := &noteList{}
 	if len(d.Points) == 0 {
-		say("bad", "No point was run: there are no figures.")
+		l.say("bad", "", "No point was run: there are no figures.")
 	}
 	skipped := 0
 	for i, p := range d.Points {
-		name := nameOf(d, i)
-		switch {
-		case p.Skipped != "":
+		if p.Skipped != "" {
 			skipped++
 			continue
-		case p.Failure != "":
-			say("bad", "%s failed: %s. Its figures cover the %s before that.", name, printable.Text(p.Failure), secondsText(p.WindowS))
-		case p.StuckIOs > 0:
-			say("bad", "%s: the device hung; %s never came back, and no figure includes what hangs.", name, plural(p.StuckIOs, "I/O"))
-		case p.Interrupted:
-			say("bad", "%s was interrupted: its figures cover the %s before that.", name, secondsText(p.WindowS))
-		case !p.Completed:
-			say("bad", "%s did not run to its end: its figures cover %s.", name, secondsText(p.WindowS))
 		}
-		if p.Faults > 0 {
-			say("bad", "%s: %s; they are in no other figure.", name, plural(p.Faults, "I/O")+" failed or fell short")
-		}
-		if r := p.Steady; r != nil {
-			if r.State.Steady {
-				say("good", "%s: steady state was reached in round %d of %v (rule: %s; range %.3g %%, fitted range %.3g %% of the mean).", name,
-					r.State.Reached, r.Rule.Round, r.Rule.String(), r.State.RangePct, r.State.FittedPct)
-			} else {
-				say("bad", "%s: steady state was not reached in %s: %s (rule: %s).", name, plural(r.State.Rounds, "round"),
-					printable.Text(r.State.Reason), r.Rule.String())
-			}
-		}
-		if p.Drift != nil {
-			say("warn", "%s left the steady state that had been reached: %s.", name, printable.Text(p.Drift.Metric))
-		}
+		l.point(nameOf(d, i), p)
 	}
 	for _, r := range d.Rounds {
 		if r.Reached {
-			say("good", "Steady state was reached: rounds %d to %d are the measurement window.", r.First, r.Last)
+			l.say("good", "", "Steady state was reached: rounds %d to %d are the measurement window.", r.First, r.Last)
 		} else {
-			say("bad", "Steady state was not reached in %s.", plural(r.Done, "round"))
+			l.say("bad", "", "Steady state was not reached in %s.", plural(r.Done, "round"))
 		}
 	}
 	if skipped > 0 {
-		say("warn", "%s could not run on these targets, and have no figures; the reasons are in the table of points.", plural(skipped, "point"))
+		l.say("warn", "", "%s could not run on these targets, and have no figures; the reasons are in the table of points.", plural(skipped, "point"))
 	}
 	if s := d.Sweep; s != nil && s.Knee != nil && s.Knee.Point == nil {
-		say("warn", "No point has %s: there is no knee.", limitText(s.Knee.Limit))
+		l.say("warn", "", "No point has %s: there is no knee.", limitText(s.Knee.Limit))
 	}
 	if f := d.FindMax; f != nil {
-		switch {
-		case f.FoundIOPS == nil:
-			say("bad", "No rate was found with %s: %s.", limitText(f.Limit), printable.Text(f.Why))
-		case f.ReachedCeiling:
-			say("warn", "Found %s IOPS with %s; that is what the device gives at all, so the limit was not what bounds it.", figure(*f.FoundIOPS), limitText(f.Limit))
-		default:
-			say("good", "Found %s IOPS, the highest rate with %s.", figure(*f.FoundIOPS), limitText(f.Limit))
-		}
+		l.search(f)
 	}
 	kept, missed := 0, 0
 	for i, p := range d.Points {
 		for _, a := range p.Asserts {
 			if kept++; !a.OK {
-				kept, missed = kept-1, missed+1
-				say("bad", "Limit not kept at %s: %s.", nameOf(d, i), printable.Text(a.String()))
+				missed++
+				l.say("bad", " missed a limit", "Limit not kept at %s: %s.", nameOf(d, i), printable.Text(a.String()))
 			}
 		}
 	}
 	if missed == 0 && kept > 0 {
-		say("good", "All %s were kept.", plural(kept, "limit"))
+		l.say("good", "", "%s kept: every one.", plural(kept, "limit"))
 	}
 	for _, r := range d.Resumed {
 		after := "before its first point"
 		if r.AfterPoint >= 0 {
 			after = "after " + nameOf(d, r.AfterPoint)
 		}
-		say("warn", "The run was cut off %s and gone on with at %s, %s later.", after, r.At.UTC().Format("2006-01-02 15:04:05 UTC"), secondsText(r.GapS))
+		l.say("warn", "", "The run was cut off %s and gone on with at %s, %s later.", after, r.At.UTC().Format("2006-01-02 15:04:05 UTC"), secondsText(r.GapS))
 	}
-	return out
+	return l.together()
 }
 
-// maxWhere is how many points a warning names before it counts the others.
-const maxWhere = 6
+// point says what became of a point.
+func (l *noteList) point(name string, p *result.Point) {
+	switch {
+	case p.Failure != "":
+		l.say("bad", " failed", "%s failed: %s. Its figures cover the %s before that.", name, printable.Text(p.Failure), secondsText(p.WindowS))
+	case p.StuckIOs > 0:
+		l.say("bad", " hung", "%s: the device hung; %s never came back, and no figure includes what hangs.", name, plural(p.StuckIOs, "I/O"))
+	case p.Interrupted:
+		l.say("bad", " were interrupted", "%s was interrupted: its figures cover the %s before that.", name, secondsText(p.WindowS))
+	case !p.Completed:
+		l.say("bad", " did not run to their end", "%s did not run to its end: its figures cover %s.", name, secondsText(p.WindowS))
+	}
+	if p.Faults > 0 {
+		l.say("bad", " had I/Os that failed or fell short", "%s: %s failed or fell short; they are in no other figure.", name, plural(p.Faults, "I/O"))
+	}
+	if r := p.Steady; r != nil && r.State.Steady {
+		l.say("good", " reached steady state", "%s: steady state was reached in round %d of %v (rule: %s; range %.3g %%, fitted range %.3g %% of the mean).", name,
+			r.State.Reached, r.Rule.Round, r.Rule.String(), r.State.RangePct, r.State.FittedPct)
+	} else if r != nil {
+		l.say("bad", " did not reach steady state", "%s: steady state was not reached in %s: %s (rule: %s).", name, plural(r.State.Rounds, "round"),
+			printable.Text(r.State.Reason), r.Rule.String())
+	}
+	if d := p.Drift; d != nil {
+		l.say("warn", " left the steady state that had been reached", "%s left the steady state that had been reached: %s is %s, and was %s to %s.", name,
+			printable.Text(d.Metric), figure(d.Value), figure(d.Low), figure(d.High))
+	}
+}
 
-// warnings brings together those with one code and advice, in the order in which they come.
-func warnings(d *result.Doc) (out []*warning) {
-	places := map[*warning][]string{}
-	add := func(where string, list []verdict.Warning) {
-		for _, v := range list {
-			code, message, advice := printable.Text(v.Code), printable.Text(v.Message), printable.Text(v.Advice)
-			i := slices.IndexFunc(out, func(w *warning) bool { return w.Code == code && w.Advice == advice })
-			if i < 0 {
-				i = len(out)
-				out = append(out, &warning{Code: code, Message: message, Advice: advice})
-			}
-			w := out[i]
-			places[w] = append(places[w], where)
-			w.More = append(w.More, where+": "+message)
-		}
+// search says what a search came to.
+func (l *noteList) search(f *result.FindMax) {
+	switch {
+	case f.FoundIOPS == nil:
+		l.say("bad", "", "No rate was found with %s: %s.", limitText(f.Limit), printable.Text(f.Why))
+	case f.ReachedCeiling:
+		l.say("warn", "", "Found %s IOPS with %s; that is what the device gives at all, so the limit is not what bounds it.", figure(*f.FoundIOPS), limitText(f.Limit))
+	default:
+		l.say("good", "", "Found %s IOPS, the highest rate with %s.", figure(*f.FoundIOPS), limitText(f.Limit))
 	}
-	add("the whole run", d.Warnings)
-	for i, p := range d.Points {
-		add(nameOf(d, i), p.Warnings)
+}
+
+// maxShort is how many measured points the short table at the top has.
+const maxShort = 20
+
+// shortTable is the headline numbers of several measured points; nil when there is one, or too many.
+func shortTable(d *result.Doc) *table {
+	list := measured(d)
+	if len(list) < 2 || len(list) > maxShort || d.FindMax != nil {
+		return nil
 	}
-	for _, w := range out {
-		where := places[w]
-		if len(where) > maxWhere {
-			w.Where = fmt.Sprintf("%s and %d more", strings.Join(where[:maxWhere], ", "), len(where)-maxWhere)
-		} else {
-			w.Where = strings.Join(where, ", ")
-		}
-		if len(w.More) == 1 {
-			w.More = nil
-		}
+	var stats []*result.Stat
+	for _, i := range list {
+		stats = append(stats, d.Points[i].Total)
 	}
-	return out
+	sc := scaleOf(stats...)
+	t := &table{Head: []head{{"measured", "", true}, {"IOPS", "", false}, {"MB/s", "", false}}}
+	names := []string{"mean", "stdev", "p99", "p99.9", "max"}
+	for _, name := range names {
+		t.Head = append(t.Head, head{Text: name, Unit: sc.Unit})
+	}
+	for _, i := range list {
+		s := d.Points[i].Total
+		row := []cell{left(nameOf(d, i)), num(figure(s.IOPS), s.IOPS), num(figure(s.BytesPerS/1e6), s.BytesPerS/1e6)}
+		for _, name := range names {
+			row = append(row, latencyCell(s.Latency, name, sc))
+		}
+		t.add(row...)
+	}
+	return t
 }

@@ -46,13 +46,19 @@ func csvHeader(percentiles []string) []string {
 		"iops", "bytes_per_s", "mb_per_s", "mib_per_s",
 		"lat_mean_ns", "lat_stddev_ns", "lat_min_ns",
 	}
-	for _, key := range percentiles {
-		head = append(head, csvText("lat_p"+strings.ReplaceAll(key, ".", "_")+"_ns"))
-	}
+	head = append(head, percentileColumns(percentiles)...)
 	return append(head, "lat_max_ns",
 		"cpu_user_pct", "cpu_system_pct", "cpu_iowait_pct", "cpu_steal_pct", "process_cpus", "warnings",
 		"offered", "late", "missed", "response_mean_ns", "response_p50_ns", "response_p95_ns", "response_p99_ns", "response_max_ns",
 		"skipped", "asserts_missed", "round")
+}
+
+// percentileColumns names the columns of percentiles: lat_p99_9_ns.
+func percentileColumns(keys []string) (names []string) {
+	for _, key := range keys {
+		names = append(names, csvText("lat_p"+strings.ReplaceAll(key, ".", "_")+"_ns"))
+	}
+	return names
 }
 
 func (d *Doc) csvRow(index int, p *Point, dir figure, percentiles []string) []string {

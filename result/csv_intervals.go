@@ -98,11 +98,14 @@ func (c *IntervalCSV) Row(in *Interval) error {
 }
 
 // Close writes what is left.
-func (c *IntervalCSV) Close() error {
-	c.csv.Flush()
-	err := c.csv.Error()
+func (c *IntervalCSV) Close() error { return flush(c.csv, c.out) }
+
+// flush hands all that was written on.
+func flush(c *csv.Writer, out *bufio.Writer) error {
+	c.Flush()
+	err := c.Error()
 	if err == nil {
-		err = c.out.Flush()
+		err = out.Flush()
 	}
 	if err != nil {
 		return fmt.Errorf("write result: %w", err)

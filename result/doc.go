@@ -47,6 +47,8 @@ type Doc struct {
 	Sweep *Sweep `json:"sweep,omitempty"`
 	// Rounds tells of each phase of rounds that began, in order.
 	Rounds []*Rounds `json:"rounds,omitempty"`
+	// Merge is there when the document was made of several machines' ones.
+	Merge *Merge `json:"merge,omitempty"`
 	// figures are those of the sweep's points, for SumUp: a percentile may take a histogram to be read.
 	figures []sweep.Figure
 }
@@ -219,11 +221,19 @@ type Target struct {
 	// TemperatureLimitC the drive's own limit; not there when they are not known.
 	TemperatureMaxC   *float64 `json:"temperature_max_c,omitempty"`
 	TemperatureLimitC *float64 `json:"temperature_limit_c,omitempty"`
-	Total             *Stat    `json:"total"`
-	Read              *Stat    `json:"read"`
-	Write             *Stat    `json:"write"`
-	Trim              *Stat    `json:"trim"`
-	Sync              *Stat    `json:"sync"`
+	// NVMe is what the drive said of its health, where it is an NVMe drive that could be asked.
+	NVMe  *NVMe `json:"nvme,omitempty"`
+	Total *Stat `json:"total"`
+	Read  *Stat `json:"read"`
+	Write *Stat `json:"write"`
+	Trim  *Stat `json:"trim"`
+	Sync  *Stat `json:"sync"`
+}
+
+// NVMe is a drive's health log before the point began and after it ended.
+type NVMe struct {
+	Begin *host.DriveHealth `json:"begin"`
+	End   *host.DriveHealth `json:"end"`
 }
 
 // Thread is what one thread did.

@@ -73,7 +73,7 @@ func TestFindMaxText(t *testing.T) {
 	last := d.Points[4]
 	last.Interrupted, last.Completed = true, false
 	got := text(t, d)
-	for _, want := range []string{"no capacity with p90 within 400µs (poisson arrivals): interrupted", "[3] probe", "*** INTERRUPTED", "descheduled (3 steps)"} {
+	for _, want := range []string{"no capacity found with p90 within 400µs (poisson arrivals): interrupted", "[3] probe", "*** INTERRUPTED", "descheduled (3 steps)"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the text lacks %q:\n%s", want, got)
 		}

@@ -1,6 +1,7 @@
 package result
 
 import (
+	"bufio"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -53,6 +54,7 @@ type Folder struct {
 	base      time.Time // of log
 	lock      *os.File
 	kept      []json.RawMessage // points from before, as they stand in the file
+	written   []writtenPoint    // the others, as they were written last
 }
 
 // CreateFolder makes the folder, and those above it as needed; one that exists must be empty and
@@ -179,7 +181,7 @@ func (f *Folder) openLog(start time.Time) error {
 // hold is on disk before it is.
 func (f *Folder) Result(d *Doc) error {
 	path := filepath.Join(f.dir, resultFile)
-	b, err := encode(f.stored(d), "  ")
+	parts, err := f.stored(d)
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
@@ -188,7 +190,7 @@ func (f *Folder) Result(d *Doc) error {
 			return err
 		}
 	}
-	if err := replace(path, filepath.Join(f.dir, temporaryFile), b); err != nil {
+	if err := replace(path, filepath.Join(f.dir, temporaryFile), parts); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	return nil
@@ -204,14 +206,17 @@ func (f *Folder) Close() error {
 	return err
 }
 
-// replace puts b in the place of the file at path, by way of a temporary one in the same folder.
-func replace(path, temporary string, b []byte) error {
+// replace puts parts in the place of the file at path, by way of a temporary one in the same folder.
+func replace(path, temporary string, parts [][]byte) error {
 	file, err := os.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o666)
 	if err != nil {
 		return err
 	}
-	_, err = file.Write(b)
-	if err == nil {
+	w := bufio.NewWriterSize(file, 1<<20)
+	for _, part := range parts {
+		_, _ = w.Write(part) // Flush has its error
+	}
+	if err = w.Flush(); err == nil {
 		err = file.Sync() // before the rename, or a crash could leave the new name with no content
 	}
 	err = errors.Join(err, file.Close())

@@ -122,7 +122,7 @@ func (f *Folder) Keep(n int) error {
 	if f.latency, err = oldLines(filepath.Join(f.dir, latencyFile), latency); err != nil {
 		return err
 	}
-	f.kept = f.kept[:n]
+	f.kept, f.written = f.kept[:n], nil
 	return nil
 }
 
@@ -234,23 +234,4 @@ func oldLines(path string, size int64) (*lines, error) {
 		return nil, errors.Join(err, file.Close())
 	}
 	return &lines{file: file, size: size}, nil
-}
-
-// stored is the document as result.json has it: points that were kept from before stand there as they
-// did, byte for byte, also with what another version of this program may have written.
-type stored struct {
-	*Doc
-	Points []any `json:"points"`
-}
-
-func (f *Folder) stored(d *Doc) *stored {
-	s := &stored{Doc: d.whole(false), Points: make([]any, 0, len(d.Points))}
-	for i, p := range s.Doc.Points {
-		if i < len(f.kept) {
-			s.Points = append(s.Points, f.kept[i])
-		} else {
-			s.Points = append(s.Points, p)
-		}
-	}
-	return s
 }

@@ -37,11 +37,12 @@ type history struct {
 // KeepHistory gives the point a History: in preconditioning, and in what the plan of a published
 // procedure measures, whose tables show figures over time. A slice is a round of the phase's rule, or
 // several where there are too many; without a rule, the shortest whole number of rows of which there
-// are few enough. Points of rounds, which are slices themselves, and those whose length nobody knows have none.
+// are few enough. Points whose length nobody knows have none, nor have those of rounds of several, which are slices
+// themselves.
 func (b *Builder) KeepHistory(phase *plan.Phase) {
 	unit, most := b.point.Interval.D(), int64(maxPreconditionSlices)
 	switch {
-	case phase.Kind == plan.Measure && phase.Rounds == nil && b.doc.Plan.Profile != "":
+	case phase.Kind == plan.Measure && (phase.Rounds == nil || len(phase.Points) == 1) && b.doc.Plan.Profile != "":
 		most = maxMeasureSlices
 	case phase.Kind != plan.Precondition:
 		return

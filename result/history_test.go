@@ -32,6 +32,7 @@ func TestHistory(t *testing.T) {
 		{"measured", plan.Measure, nil, nil, "", time.Hour, 100, 0, 0},
 		{"measured in a profile", plan.Measure, nil, nil, "storagereview-ssd", time.Hour, 150, 3, 60},
 		{"a round of a profile", plan.Measure, nil, &plan.Rounds{}, "snia-iops", time.Minute, 60, 0, 0},
+		{"the only point of a round", plan.Measure, nil, &plan.Rounds{}, "snia-wsat", 2 * time.Hour, 240, 2, 120},
 		{"fill of a profile", plan.Fill, nil, nil, "snia-iops", time.Minute, 60, 0, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -39,6 +40,9 @@ func TestHistory(t *testing.T) {
 			p.Profile = c.profile
 			d := newDoc(p, disk("sdx", 1<<30))
 			phase := &plan.Phase{Kind: c.kind, Steady: c.steady, Rounds: c.rounds, Points: p.Phases[0].Points}
+			if c.profile == "snia-iops" {
+				phase.Points = append(phase.Points, phase.Points[0])
+			}
 			point := &phase.Points[0]
 			s := newSource(point)
 			b := d.NewBuilder(c.kind, point, DefaultPercentiles, false)

@@ -15,7 +15,7 @@ func (d *Doc) textFindMax(b *strings.Builder) {
 	limit := strings.Replace(f.Limit, "=", " within ", 1)
 	b.WriteString("\n")
 	if f.FoundIOPS == nil {
-		wrap(b, "", "  ", fmt.Sprintf("no capacity with %s (%s arrivals): %s", limit, f.Arrival, f.Why), textWidth)
+		wrap(b, "", "  ", fmt.Sprintf("no capacity found with %s (%s arrivals): %s", limit, f.Arrival, f.Why), textWidth)
 	} else {
 		text := fmt.Sprintf("capacity %s IOPS with %s (%s arrivals), confirmed over %s s", number(*f.FoundIOPS, 0), limit, f.Arrival, trimmed(d.Points[*f.FoundPoint].WindowS))
 		if f.ReachedCeiling {

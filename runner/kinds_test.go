@@ -73,6 +73,21 @@ func TestOnePassOfPairs(t *testing.T) {
 	}
 }
 
+// The sync that a stream's last write calls for would come in the turn of an I/O that is not there any
+// more: a pass of 100 writes with a sync after each 10 has 9, as fio's does.
+func TestAPassEndsWithoutItsLastSync(t *testing.T) {
+	for every, want := range map[int]uint64{10: 9, 9: 11, 100: 0, 101: 0, 1: 99} {
+		s := stream("write", 1, 1)
+		s.Passes, s.Workload.Fsync = 1, every
+		r, g := run1(t, Config{Point: point(0, 0, 100*time.Millisecond, s), Targets: []Target{nowhere(4096 * 100)}, Driver: &null.Driver})
+		checkSums(t, g, r)
+		ops := &r.Cells[0].Ops
+		if writes, syncs := ops[op.Write].Latency.Count(), ops[op.Sync].Latency.Count(); writes != 100 || syncs != want {
+			t.Errorf("after each %d writes: %d writes, %d syncs, want %d", every, writes, syncs, want)
+		}
+	}
+}
+
 // Trims alone get a page of memory, whatever their size and depth.
 func TestTrimsMapNoBuffers(t *testing.T) {
 	s := stream("randtrim", 2, 64)

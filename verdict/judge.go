@@ -38,9 +38,15 @@ type Input struct {
 	Standstill string
 	// Hot says which target was how far over its own limit; empty when none was.
 	Hot string
+	// What NVMe drives say of themselves: that they throttled during the point, have critical warnings, or
+	// counted media errors during it; empty where none does.
+	Throttled, Critical, MediaErrors string
 	// In an open loop:
 	Paced                 bool // or with think time, or a share among streams
 	Offered, Late, Missed uint64
+	Open                  bool          // some stream has planned times;
+	LeastPlanned          uint64        // the one with the fewest I/Os planned in the window has these,
+	LeastIn               string        // and is this one: " by stream x"; empty where there is only one
 	Backlog               time.Duration // how old the oldest missed I/O was at the end
 	Machine               Machine
 	Queue                 Queue
@@ -51,7 +57,7 @@ func Judge(in *Input) []Warning {
 	var out []Warning
 	for _, rule := range []func(*Input) *Warning{
 		hung, broken, faults, notWhole, partial, dry, unwritten, cached, cpuBound, steal, clock, descheduled, tooDeep, depth, inSubmit,
-		kernelWorkers, missed, late, notSteady, drifted, resumedLate, hot, slowAfter, fallback, degraded, shortWindow, clamped, empty,
+		kernelWorkers, missed, late, rateTooLow, notSteady, drifted, resumedLate, hot, throttled, critical, mediaErrors, slowAfter, fallback, degraded, shortWindow, clamped, empty,
 	} {
 		if w := rule(in); w != nil {
 			out = append(out, *w)
@@ -172,8 +178,8 @@ func clamped(in *Input) *Warning {
 }
 
 func empty(in *Input) *Warning {
-	if in.IOs > 0 || in.Window == 0 {
-		return nil
+	if in.IOs > 0 || in.Window == 0 || in.Open && in.Offered+in.Missed == 0 {
+		return nil // and where nothing was planned, nothing is missing
 	}
 	return &Warning{
 		Code:    "nothing_completed",

@@ -46,6 +46,14 @@ func TestRulesOfThePoint(t *testing.T) {
 			[]string{"iodepth 16 was asked and 1 reached", "engine psync keeps one I/O in flight", "for 64 in flight use --threads 64"}},
 		{"buffered", func(in *Input) { in.Buffered = true }, []string{"page cache", "--direct"}},
 		{"latency_clamped", func(in *Input) { in.Clamped = 7 }, []string{"7 latencies", "1 hour"}},
+		{"throttled", func(in *Input) { in.Throttled = "the drive of /dev/x throttled lightly for 5 s" }, []string{"throttled lightly for 5 s", "cool it"}},
+		{"drive_warning", func(in *Input) { in.Critical = "the drive of /dev/x takes no more writes" }, []string{"takes no more writes (critical", "smart-log"}},
+		{"media_errors", func(in *Input) { in.MediaErrors = "the drive of /dev/x counted 2 media errors" }, []string{"2 media errors", "smart-log"}},
+		{"rate_too_low", func(in *Input) {
+			in.Paced, in.Open, in.LeastPlanned, in.LeastIn, in.IOs, in.Percentiles = true, true, 3, " by stream log", 3, []float64{50}
+		}, []string{"3 I/Os were planned in the window of 30s by stream log", "--runtime longer"}},
+		{"rate_too_low", func(in *Input) { in.Paced, in.Open, in.LeastPlanned, in.Offered = true, true, 1, 1 }, []string{"1 I/O was planned"}},
+		{"rate_too_low", func(in *Input) { in.Paced, in.Open, in.IOs = true, true, 0 }, []string{"no I/O was planned in the window of 30s"}},
 		{"nothing_completed", func(in *Input) { in.IOs = 0 }, []string{"no I/O completed in the window of 30s", "--runtime"}},
 	} {
 		in := clean()

@@ -32,3 +32,36 @@ func Quick(profile string) Warning {
 		Advice:  "it shows that the procedure runs here, and what its result looks like; run it without --quick for figures",
 	}
 }
+
+func throttled(in *Input) *Warning {
+	if in.Throttled == "" {
+		return nil
+	}
+	return &Warning{
+		Code:    "throttled",
+		Message: in.Throttled,
+		Advice:  "the figures are those of a drive that holds itself back to become cooler: cool it and measure again",
+	}
+}
+
+func critical(in *Input) *Warning {
+	if in.Critical == "" {
+		return nil
+	}
+	return &Warning{
+		Code:    "drive_warning",
+		Message: in.Critical + " (critical warnings of its health log)",
+		Advice:  "such a drive may be slower than others of its kind, and fail: look at its health (nvme smart-log, smartctl -a), and do not measure on it",
+	}
+}
+
+func mediaErrors(in *Input) *Warning {
+	if in.MediaErrors == "" {
+		return nil
+	}
+	return &Warning{
+		Code:    "media_errors",
+		Message: in.MediaErrors,
+		Advice:  "a drive that reads data again, or rebuilds them, is slower than its kind: look at its health (nvme smart-log, smartctl -a), and do not measure on it",
+	}
+}

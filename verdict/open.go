@@ -21,6 +21,28 @@ func missed(in *Input) *Warning {
 	}
 }
 
+// fewPlanned is how many I/Os a rate must plan in the window to be more than the accident of where its
+// plan and the window begin.
+const fewPlanned = 10
+
+func rateTooLow(in *Input) *Warning {
+	if !in.Open || in.LeastPlanned >= fewPlanned || !in.Completed {
+		return nil
+	}
+	what := ios(in.LeastPlanned) + " were"
+	switch in.LeastPlanned {
+	case 0:
+		what = "no I/O was"
+	case 1:
+		what = "1 I/O was"
+	}
+	return &Warning{
+		Code:    "rate_too_low",
+		Message: fmt.Sprintf("%s planned in the window of %v%s: the rate is too low for it", what, in.Window.Round(time.Millisecond), in.LeastIn),
+		Advice:  "a figure of so few I/Os says nothing, and the rate itself is off by up to one of them: raise the rate, or make --runtime longer",
+	}
+}
+
 func notWhole(in *Input) *Warning {
 	if in.FillIncomplete == "" {
 		return nil

@@ -39,12 +39,16 @@ const (
 	inSubmitPct      = 90
 	slowAfterWindow  = time.Second
 	unwrittenShare   = 0.01
-	beyondPercentile = 10 // I/Os that must lie above a percentile to make it one
+	busyWindow       = 100 * time.Millisecond // the kernel counts CPU time in ticks of 10 ms: a fill of some ms has one or none
+	beyondPercentile = 10                     // I/Os that must lie above a percentile to make it one
 )
 
 func cpuBound(in *Input) *Warning {
 	m := &in.Machine
 	busy := m.UserPct + m.SystemPct + m.StealPct
+	if in.Window < busyWindow {
+		busy = 0
+	}
 	if busy < busyMachinePct && m.BusiestThreadPct < busyThreadPct {
 		return nil
 	}
@@ -186,7 +190,7 @@ func degraded(in *Input) *Warning {
 // shortWindow looks at the percentiles that people read: with fewer than ten I/Os above it, a percentile
 // is a single event's accident. In the far tail (99.99 and up) only those that were asked for count.
 func shortWindow(in *Input) *Warning {
-	if in.IOs == 0 {
+	if in.IOs == 0 || rateTooLow(in) != nil { // which says it all, and what to do
 		return nil
 	}
 	for _, p := range in.Percentiles {

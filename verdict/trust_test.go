@@ -53,6 +53,7 @@ func TestRulesOfTheMachine(t *testing.T) {
 func TestRulesStaySilent(t *testing.T) {
 	for name, change := range map[string]func(*Input){
 		"half a CPU":                    func(in *Input) { in.Machine.UserPct, in.Machine.BusiestThreadPct = 50, 60 },
+		"a tick in a short window":      func(in *Input) { in.Machine.UserPct, in.Window, in.Planned = 100, 15*time.Millisecond, 0 },
 		"a tick of steal":               func(in *Input) { in.Machine.StealPct = 0.3 },
 		"a good clock":                  func(in *Input) { in.Machine.ClockCostNS, in.Machine.ClockResolutionNS = 35, 40 },
 		"a clock whose vDSO is slow":    func(in *Input) { in.Machine.ClockCostNS, in.Machine.ClockResolutionNS = 150, 160 },

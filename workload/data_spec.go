@@ -107,6 +107,19 @@ func (c *Content) check() error {
 	return c.unknown()
 }
 
+// Asked is the option that asks for other data than random bytes, with its value; empty when none does.
+func (s *DataSpec) Asked() string {
+	switch {
+	case !s.Content.IsZero():
+		return "--data " + s.Content.String()
+	case s.CompressPct != 0:
+		return fmt.Sprintf("--compress-pct %d", s.CompressPct)
+	case s.DedupePct != 0:
+		return fmt.Sprintf("--dedupe-pct %d", s.DedupePct)
+	}
+	return ""
+}
+
 func (s *DataSpec) reduces() bool { return s.CompressPct > 0 || s.DedupePct > 0 }
 
 // validate says what is wrong with the data, also with a file that cannot be read.

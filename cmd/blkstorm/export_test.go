@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -15,6 +16,7 @@ import (
 	hdr "github.com/HdrHistogram/hdrhistogram-go"
 
 	"blkstorm/histogram"
+	"blkstorm/printable"
 	"blkstorm/result"
 )
 
@@ -83,8 +85,8 @@ func TestExport(t *testing.T) {
 
 	// Every column is in the guide.
 	page := docs(t, "docs/export.md")
-	intervals := blkstorm(t, "export", folder).stdout
-	for _, text := range []string{plain, intervals} {
+	intervals, latencies := blkstorm(t, "export", folder).stdout, blkstorm(t, "export", "--what", "latencies", folder).stdout
+	for _, text := range []string{plain, intervals, latencies} {
 		head, _, _ := strings.Cut(text, "\n")
 		for column := range strings.SplitSeq(head, ",") {
 			suffix := regexp.MustCompile("^(read|write|trim)_").ReplaceAllString(column, "…_")
@@ -92,6 +94,64 @@ func TestExport(t *testing.T) {
 				t.Errorf("docs/export.md does not have the column %s", column)
 			}
 		}
+	}
+}
+
+// The latencies of a folder add up to the document, whatever the names are.
+func TestExportLatencies(t *testing.T) {
+	t.Parallel()
+	folder, document, doc := exported(t)
+	rows, err := csv.NewReader(strings.NewReader(blkstorm(t, "export", "--what", "latencies", folder).want(t, exitGood).stdout)).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	type cell struct{ target, direction string }
+	sums := map[cell]uint64{}
+	for _, row := range rows[1:] {
+		n, err := strconv.ParseUint(row[10], 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sums[cell{row[5], row[6]}] += n
+		if stream := row[4]; stream != "'=1+1" && stream != "b" {
+			t.Errorf("stream %q", stream)
+		}
+	}
+	lines := blkstorm(t, "export", "--what", "latencies", "--format", "ndjson", folder).want(t, exitGood).stdout
+	if n := strings.Count(lines, "\n"); n != len(rows)-1 {
+		t.Errorf("%d lines of NDJSON, %d rows of CSV", n, len(rows)-1)
+	}
+	exact := map[cell]uint64{}
+	for line := range strings.Lines(lines) {
+		var l result.IntervalLatency
+		if err := json.Unmarshal([]byte(line), &l); err != nil {
+			t.Fatal(err)
+		}
+		exact[cell{l.Target, l.Direction}] += l.Latency.Count
+		if h, err := histogram.Decode(l.Latency.HDR); err != nil || h.Count() != l.Latency.Count || l.Label != doc.Points[0].Label {
+			t.Errorf("%+v: %v", l, err)
+		}
+	}
+	for _, target := range doc.Points[0].Targets {
+		for direction, s := range map[string]*result.Stat{"read": target.Read, "write": target.Write, "sync": target.Sync} {
+			if exact[cell{target.Path, direction}] != s.IOs || sums[cell{printable.Text(target.Path), direction}] != s.IOs {
+				t.Errorf("%q %s: rows add up to %d and %d, the document has %d", target.Path, direction,
+					exact[cell{target.Path, direction}], sums[cell{printable.Text(target.Path), direction}], s.IOs)
+			}
+		}
+	}
+	blkstorm(t, "export", "--what", "latencies", document).want(t, exitUsage, "has no latency.hlog")
+	log := filepath.Join(folder, "latency.hlog")
+	text, err := os.ReadFile(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(log, text[:len(text)-10], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out := blkstorm(t, "export", "--what", "latencies", folder).want(t, exitGood, "the last line of latency.hlog is cut short")
+	if strings.Count(out.stdout, "\n") != len(rows)-1 {
+		t.Errorf("without the last line:\n%s", out.stdout)
 	}
 }
 
@@ -134,7 +194,7 @@ func TestExportOfWhatIsNotWhole(t *testing.T) {
 		message string
 	}{
 		{nil, "one RESULT is needed"}, {[]string{"a", "b"}, "one RESULT is needed"},
-		{[]string{"--what", "x", folder}, "--what \"x\": known are intervals, points"},
+		{[]string{"--what", "x", folder}, "--what \"x\": known are intervals, latencies, points"},
 		{[]string{"--format", "json", folder}, "--format \"json\": known are csv, ndjson"},
 		{[]string{filepath.Join(folder, "none")}, "no such file"}, {[]string{t.TempDir()}, "is no result"},
 	} {

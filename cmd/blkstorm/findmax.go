@@ -74,6 +74,9 @@ Exit status 4 says that no rate stays within the limit.`,
 			if err != nil {
 				return err
 			}
+			if f.Changed("start") && find.cfg.Start == 0 {
+				return errors.New("--start 0: must be over 0; leave it out to begin with a closed loop")
+			}
 			find.cfg.Resolution = find.resolution / 100
 			s, err := newFinder(find.cfg, p)
 			if err != nil {
@@ -210,9 +213,9 @@ func (f *finder) tell(s *findmax.Step) {
 	case s.Kind == findmax.Ceiling:
 		f.log("closed loop: %.0f IOPS", s.Achieved)
 	case s.OK:
-		f.log("%s %.4g IOPS: %s %v, good", s.Kind, s.Asked, f.cfg.Limit.Name(), s.Value)
+		f.log("%s %s IOPS: %s %v, good", s.Kind, findmax.RateText(s.Asked), f.cfg.Limit.Name(), s.Value)
 	default:
-		f.log("%s %.4g IOPS: %s", s.Kind, s.Asked, s.Why)
+		f.log("%s %s IOPS: %s", s.Kind, findmax.RateText(s.Asked), s.Why)
 	}
 }
 

@@ -36,6 +36,11 @@ func (l *loadFlags) severalStreams(f *pflag.FlagSet, targets []plan.Target) ([]p
 		}
 		streams = append(streams, *s)
 	}
+	for i := range targets {
+		if !slices.ContainsFunc(streams, func(s plan.Stream) bool { return slices.Contains(s.Targets, i) }) {
+			return nil, fmt.Errorf("target %s: no --stream is on it; name it in one of their on=, or leave it out", targets[i].Spec)
+		}
+	}
 	return streams, nil
 }
 

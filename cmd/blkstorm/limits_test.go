@@ -54,7 +54,7 @@ func TestOneWriterPerFile(t *testing.T) {
 	file := lab.File(t, mib)
 	first := start(t, "", "run", "--rw", "randwrite", "--runtime", "1500ms", "--destroy", "--quiet", file)
 	time.Sleep(700 * time.Millisecond)
-	blkstorm(t, "run", "--rw", "randwrite", "--runtime", "100ms", "--destroy", "--quiet", file).want(t, exitRefused, "[in-use]")
+	blkstorm(t, "run", "--rw", "randwrite", "--runtime", "100ms", "--destroy", "--quiet", file).want(t, exitRefused, "[in-use] "+file+" is being written by another run", "wait for that run or stop it (fuser -v "+file)
 	blkstorm(t, "run", "--rw", "randread", "--runtime", "100ms", "--quiet", file).want(t, exitGood)
 	first.wait().want(t, exitGood)
 }

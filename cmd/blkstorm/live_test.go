@@ -87,6 +87,37 @@ func TestLiveViewInterrupted(t *testing.T) {
 	}
 }
 
+// After Ctrl-Z and fg, the view goes on below what the shell has written meanwhile.
+func TestLiveViewStopped(t *testing.T) {
+	file, screen, shown := lab.Terminal(t, 80, 60)
+	p := &process{t: t, cmd: command(t, "run", "--size", "16m", "--runtime", "60s")}
+	p.cmd.Env = append(p.cmd.Environ(), "TERM=xterm", "LC_ALL=C.UTF-8")
+	p.cmd.Stdout, p.cmd.Stderr = &p.stdout, file
+	p.begin()
+	sees(t, screen, "whole plan", "in flight")
+	p.signal(syscall.SIGSTOP)
+	time.Sleep(100 * time.Millisecond)
+	if _, err := file.WriteString("[1]+ Stopped\r\n$ fg\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	p.signal(syscall.SIGCONT)
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		above, below, found := strings.Cut(screen.Text(), "[1]+ Stopped\n$ fg\n")
+		if found && strings.Count(above, "in flight") == 1 && strings.Count(below, "in flight") == 1 && strings.Count(below, "whole plan") == 1 {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("the screen:\n%s", screen.Text())
+		}
+	}
+	p.signal(syscall.SIGINT)
+	p.wait().want(t, signalBase+int(syscall.SIGINT))
+	shown()
+	if _, below, _ := strings.Cut(screen.Text(), "$ fg\n"); strings.TrimSpace(below) != "" {
+		t.Errorf("left on the terminal:\n%s", screen.Text())
+	}
+}
+
 // Without a view there are plain lines, and without those nothing.
 func TestNoLiveView(t *testing.T) {
 	p, screen, shown := onTerminal(t, 80, 24, "dumb", "--runtime", "1s")

@@ -269,19 +269,23 @@ func TestMetricsOfAHungDevice(t *testing.T) {
 	t.Parallel()
 	disk := lab.NewProgrammable(t, 16*mib)
 	for _, engine := range []string{"psync", "io_uring"} {
-		p := &process{t: t, cmd: command(t, "run", "--engine", engine, "--runtime", "2s", "--interval", "200ms", "--grace", "1s", "--metrics", ":0", "--format", "json", disk.Dev)}
+		p := &process{t: t, cmd: command(t, "run", "--engine", engine, "--runtime", "4s", "--interval", "200ms", "--grace", "1s", "--metrics", ":0", "--format", "json", disk.Dev)}
 		url := pageOf(t, p)
-		time.Sleep(500 * time.Millisecond)
+		done := func(s series) bool { return s.name == "ios_total" }
+		for range 30 { // until a row with I/Os has ended
+			if scrape(t, url).sum(done) > 0 {
+				break
+			}
+			time.Sleep(100 * time.Millisecond)
+		}
 		disk.Hang(lab.Reads)
 		time.Sleep(600 * time.Millisecond) // rows that have begun before are over
 		first := scrape(t, url)
 		time.Sleep(500 * time.Millisecond)
-		second := scrape(t, url)
-		done := func(s series) bool { return s.name == "ios_total" }
-		if before, after := first.sum(done), second.sum(done); before == 0 || before != after {
+		if before, after := first.sum(done), scrape(t, url).sum(done); before == 0 || before != after {
 			t.Errorf("%s: %v I/Os, then %v", engine, before, after)
 		}
-		time.Sleep(2 * time.Second)
+		time.Sleep(time.Until(p.since.Add(9 * time.Second))) // runtime, grace, and time for a busy machine
 		disk.Release()
 		p.waitFor(30*time.Second).want(t, exitFaults)
 	}

@@ -59,27 +59,9 @@ targets; for others, and where it allows nothing, --destroy is needed before any
 		Example: `  blkstorm plan run --dry-run ssd-review.yaml
   blkstorm plan run --dir result ssd-review.yaml /dev/sdb --destroy
   blkstorm plan run result.json`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if cmd.Flags().Changed("resume") {
-				return nil // the folder has the plan
-			}
-			return needFile(cmd, args)
-		},
+		Args: unlessResumed(needFile),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if cmd.Flags().Changed("resume") {
-				if err := out.checkResume(cmd.Flags(), args); err != nil {
-					return err
-				}
-				return a.runPlan(cmd.Context(), nil, &out, nil)
-			}
-			p, err := a.planFrom(cmd.Flags(), &change, args)
-			if err == nil {
-				err = out.checkDir(cmd.Flags())
-			}
-			if err != nil {
-				return err
-			}
-			return a.runPlan(cmd.Context(), p, &out, nil)
+			return a.runOrResume(cmd, args, &out, func() (*plan.Plan, error) { return a.planFrom(cmd.Flags(), &change, args) })
 		},
 	}
 	f := cmd.Flags()
@@ -192,7 +174,7 @@ func phaseLines(p *plan.Plan) (list []string) {
 			list = append(list, ph.Kind+": "+pointLine(&ph.Points[j]))
 		}
 		if ph.Steady != nil {
-			list = append(list, "  until steady: "+ph.Steady.String())
+			list = append(list, "  until steady: "+steadyText(ph))
 		}
 		if ph.Rounds != nil {
 			list = append(list, roundLines(ph, ph.Rounds.Rule.MaxRounds)...)
@@ -205,6 +187,15 @@ func phaseLines(p *plan.Plan) (list []string) {
 		list = append(list, "allowed to overwrite the targets (destroy): all data in their ranges is lost")
 	}
 	return list
+}
+
+// steadyText is the rule of a phase, and what else ends it.
+func steadyText(ph *plan.Phase) string {
+	text := ph.Steady.String()
+	if ph.MostPasses > 0 {
+		text += fmt.Sprintf("; or until its range has been written %d times", ph.MostPasses)
+	}
+	return text
 }
 
 // roundLines is what the points of a phase are repeated for.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"blkstorm/plan"
 	"blkstorm/plan/profile"
 )
 
@@ -188,32 +189,15 @@ is not comparable with the published procedure.`,
 		Example: `  blkstorm profile run storagereview-ssd --purge --dir result --destroy /dev/sdb
   blkstorm profile run drive-spec --claims PX04SHB040 --destroy /dev/sdb
   blkstorm profile run snia-iops --quick`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if cmd.Flags().Changed("resume") {
-				return nil // the folder has the plan
-			}
-			return needProfile(cmd, args)
-		},
+		Args: unlessResumed(needProfile),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			f := cmd.Flags()
-			if f.Changed("resume") {
-				if err := out.checkResume(f, args); err != nil {
-					return err
+			return a.runOrResume(cmd, args, &out, func() (*plan.Plan, error) {
+				p, o, err := a.profileOf(cmd.Flags(), &set, args)
+				if err != nil {
+					return nil, err
 				}
-				return a.runPlan(cmd.Context(), nil, &out, nil)
-			}
-			p, o, err := a.profileOf(f, &set, args)
-			if err == nil {
-				err = out.checkDir(f)
-			}
-			if err != nil {
-				return err
-			}
-			pl, err := p.Plan(*o, newSeed())
-			if err != nil {
-				return err
-			}
-			return a.runPlan(cmd.Context(), pl, &out, nil)
+				return p.Plan(*o, newSeed())
+			})
 		},
 	}
 	f := cmd.Flags()

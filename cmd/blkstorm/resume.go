@@ -6,9 +6,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"blkstorm/execute"
+	"blkstorm/plan"
 	"blkstorm/result"
 )
 
@@ -46,6 +48,35 @@ func (out *outputFlags) checkDir(f *pflag.FlagSet) error {
 		return errors.New("--dir: the name is empty")
 	}
 	return nil
+}
+
+// unlessResumed checks arguments, except where a folder has the whole plan.
+func unlessResumed(check cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if cmd.Flags().Changed("resume") {
+			return nil
+		}
+		return check(cmd, args)
+	}
+}
+
+// runOrResume runs the plan that makePlan makes, or goes on with that of a folder.
+func (a *app) runOrResume(cmd *cobra.Command, args []string, out *outputFlags, makePlan func() (*plan.Plan, error)) error {
+	f := cmd.Flags()
+	if f.Changed("resume") {
+		if err := out.checkResume(f, args); err != nil {
+			return err
+		}
+		return a.runPlan(cmd.Context(), nil, out, nil)
+	}
+	p, err := makePlan()
+	if err == nil {
+		err = out.checkDir(f)
+	}
+	if err != nil {
+		return err
+	}
+	return a.runPlan(cmd.Context(), p, out, nil)
 }
 
 // finished prints the document of a run that has nothing left to do, with the status that it ended with.

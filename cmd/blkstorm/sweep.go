@@ -12,6 +12,7 @@ import (
 	"blkstorm/findmax"
 	"blkstorm/plan"
 	"blkstorm/sweep"
+	"blkstorm/workload"
 )
 
 // axisFlag is an option of a load that takes a list: it is set to one value of it at a time.
@@ -86,6 +87,17 @@ func (s *sweepFlags) streams(f *pflag.FlagSet, l *loadFlags, at sweep.Combinatio
 	return streams, err
 }
 
+// checkMix wants a shape that mixes for a share of reads beside several shapes, of which the others pay no
+// heed to it. Beside streams, each of them says what it makes of it.
+func (s *sweepFlags) checkMix(l *loadFlags) error {
+	shapes := s.axes["rw"].axis.Values
+	if !s.mix || len(shapes) < 2 || len(l.streams) > 0 || slices.ContainsFunc(shapes, func(rw string) bool { return (&workload.Spec{RW: rw}).Mixed() }) {
+		return nil
+	}
+	return fmt.Errorf("--read-pct %s: goes with --rw rw or randrw; none of --rw %s is a mix of reads and writes",
+		s.axes["read-pct"].Value, strings.Join(shapes, ","))
+}
+
 // hardest is the combination that preconditioning is done with: the most threads and the largest
 // depth, and of other lists the first value.
 func hardest(spec *sweep.Spec) sweep.Combination {
@@ -109,6 +121,9 @@ func hardest(spec *sweep.Spec) sweep.Combination {
 func (s *sweepFlags) fill(f *pflag.FlagSet, l *loadFlags, ph *phaseFlags, p *plan.Plan) error {
 	spec := s.spec(f)
 	if err := spec.Validate(); err != nil {
+		return err
+	}
+	if err := s.checkMix(l); err != nil {
 		return err
 	}
 	measure := plan.Phase{Kind: plan.Measure, Sweep: &plan.Sweep{Axes: spec.Axes, Knee: s.knee}}

@@ -31,6 +31,9 @@ const (
 	// taken for level.
 	rise   = 0.2
 	maxPhi = 0.99
+	// alike is the scatter, as part of the ratio, up to which rows count as all alike: what is left is the
+	// rounding of the clock, which hangs together as it likes.
+	alike = 1e-6
 )
 
 // Ratio is Σy/Σx over the rows of a series, such as I/Os over seconds or nanoseconds over I/Os, with its
@@ -75,8 +78,8 @@ func Ratio(y, x []float64) (Mean, error) {
 		}
 	}
 	m := Mean{Value: r, N: rows, Effective: float64(rows)}
-	if squares == 0 {
-		m.DF = n - 1 // all rows alike
+	if math.Sqrt(squares/n) <= alike*r {
+		m.SE, m.DF = math.Sqrt(squares)/n, n-1
 		return m, nil
 	}
 	phi := upperPhi(products/squares, n)

@@ -111,6 +111,14 @@ func TestRatioErrors(t *testing.T) {
 	if m, err := Ratio(ones, ones); err != nil || m.SE != 0 || m.Value != 1 || !(m.DF > 0) {
 		t.Errorf("rows all alike: %+v, %v", m, err)
 	}
+	// A rate that a provider holds: rows that differ by how the clock was read.
+	clock := make([]float64, 30)
+	for i := range clock {
+		clock[i] = 1 + 1e-9*float64(i)
+	}
+	if m, err := Ratio(ones, clock); err != nil || m.SE > 1e-8 || m.DF != 29 {
+		t.Errorf("rows alike but for the clock: %+v, %v", m, err)
+	}
 	if m := (Mean{SE: 1}).AtLeast(2); m.SE != 2 {
 		t.Errorf("at least 2: %+v", m)
 	}

@@ -40,6 +40,7 @@ func vmDisks(stores string) []string {
 		return fmt.Sprintf("drive=%s,serial=%s,id=%s", serial, serial, serial)
 	}
 	args = append(args, "-device", "virtio-blk-pci,"+null(cell.StunDisk, 10))
+	args = append(args, "-device", "nvme,"+null(cell.HotDisk, 4))
 	for _, bus := range cell.Buses {
 		for unit, engine := range cell.Engines {
 			disk := null(cell.UnplugDisk(bus, engine), 4)
@@ -127,6 +128,9 @@ func (h *hypervisor) answer(what, argument string) error {
 		return h.monitor.do("cont", nil)
 	case cell.AskUnplug:
 		return h.monitor.do("device_del", map[string]any{"id": argument})
+	case cell.AskHeat:
+		const temperature = 2 // the bit of the critical warning
+		return h.monitor.do("qom-set", map[string]any{"path": "/machine/peripheral/" + argument, "property": "smart_critical_warning", "value": temperature})
 	case cell.AskSpace:
 		return h.space(argument)
 	}

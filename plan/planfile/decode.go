@@ -15,6 +15,7 @@ import (
 	"blkstorm/plan"
 	"blkstorm/steady"
 	"blkstorm/unit"
+	"blkstorm/workload"
 )
 
 // spot is where something stands: its path through the keys of the file, and its line.
@@ -146,7 +147,16 @@ func (r *reader) set(v reflect.Value, n *node, at spot) error {
 	if n.kind != scalar {
 		return r.fail(at, "is %s; it takes a single value", n.what())
 	}
-	if err := setScalar(v, n.text); err != nil {
+	err := setScalar(v, n.text)
+	if rates, ok := v.Addr().Interface().(*workload.Rates); ok {
+		// The type is that of both keys, and its own text may be either: 1k is a rate of bytes, and none of I/Os.
+		read := workload.ParseByteRates
+		if strings.HasSuffix(at.path, "rate_iops") {
+			read = workload.ParseIOPS
+		}
+		*rates, err = read(n.text)
+	}
+	if err != nil {
 		return r.bad(at, n, err)
 	}
 	return nil

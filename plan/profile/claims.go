@@ -58,10 +58,7 @@ func (w *writer) claims(b *strings.Builder) error {
 	if c == nil {
 		return nil
 	}
-	texts := make([]string, 0, 2+2*len(c.Values))
-	for _, text := range []string{c.Drive, c.Source} {
-		texts = append(texts, text)
-	}
+	texts := []string{c.Drive, c.Source}
 	for _, v := range c.Values {
 		texts = append(texts, v.Point, v.Figure)
 	}

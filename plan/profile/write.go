@@ -1,13 +1,14 @@
 package profile
 
 import (
-	"encoding/json"
 	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
 	"text/template"
 	"time"
 	"unicode"
+	"unicode/utf8"
 
 	"blkstorm/plan"
 	"blkstorm/unit"
@@ -32,16 +33,15 @@ func (w *writer) functions() template.FuncMap {
 // plain is a text that YAML takes as it is, but for null.
 var plain = regexp.MustCompile(`^[A-Za-z0-9/]([A-Za-z0-9/. '_-]*[A-Za-z0-9/.])?$`)
 
-// quoted is a text as YAML: JSON's strings are YAML's, too. Digits alone would be a number.
+// quoted is a text as YAML. Digits alone would be a number. Go's escapes are YAML's, too.
 func quoted(text string) (string, error) {
-	if plain.MatchString(text) && !strings.EqualFold(text, "null") && strings.ContainsFunc(text, unicode.IsLetter) {
+	switch {
+	case !utf8.ValidString(text):
+		return "", fmt.Errorf("%q: is no UTF-8, which a plan file must be", text)
+	case plain.MatchString(text) && !strings.EqualFold(text, "null") && strings.ContainsFunc(text, unicode.IsLetter):
 		return text, nil
 	}
-	var b strings.Builder
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	err := e.Encode(text)
-	return strings.TrimSpace(b.String()), err
+	return strconv.Quote(text), nil
 }
 
 // head is the plan's own keys.

@@ -43,9 +43,10 @@
   };
   // logSplits are the ticks of a logarithmic axis: 1, 2, 5 where there is room, else powers of ten.
   bs.logSplits = function (u, axis, min, max) {
-    var out = [], room = (u.axes[axis].side % 2 ? u.bbox.height : u.bbox.width) / (window.devicePixelRatio || 1);
-    var decades = Math.log10(max / min), steps = room / decades > 60 ? [1, 2, 5] : [1];
-    var every = Math.max(1, Math.ceil(decades * 26 / room));
+    var upright = u.axes[axis].side % 2, label = upright ? 20 : 50; // pixels that a label takes
+    var out = [], room = (upright ? u.bbox.height : u.bbox.width) / (window.devicePixelRatio || 1);
+    var decades = Math.log10(max / min), steps = room / decades > 3 * label ? [1, 2, 5] : [1];
+    var every = Math.max(1, Math.ceil(decades * 1.3 * label / room));
     for (var e = Math.floor(Math.log10(min) + 1e-9); e <= Math.log10(max) + 1e-9; e += 1) {
       if (steps.length === 1 && e % every) { continue; }
       steps.forEach(function (k) {
@@ -81,8 +82,8 @@
     if (!el) { return null; }
     var holder = { el: el, u: null };
     holder.draw = function () {
-      var width = bs.printing ? Math.min(340, el.clientWidth) : el.clientWidth;
-      if (holder.wide && bs.printing) { width = 690; }
+      // Paper has a width that nobody knows before: the style sheet stretches what is drawn here.
+      var width = !bs.printing ? el.clientWidth : holder.wide ? 900 : 480;
       if (width < 50) { return; }
       var x = holder.u && holder.keep !== false ? { min: holder.u.scales.x.min, max: holder.u.scales.x.max } : null;
       if (holder.u) { holder.u.destroy(); }

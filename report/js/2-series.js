@@ -60,7 +60,7 @@
   bs.markers = { fill: function (u, i) { return u.series[i].stroke(u, i); }, width: 0 };
   bs.timeOpts = function (series, y, yAxis, more) {
     var o = {
-      padding: [8, 14, 0, 0],
+      padding: [8, 26, 0, 0],
       cursor: { sync: { key: "time", setSeries: false }, drag: { x: true, y: false }, points: { size: 6 } },
       legend: { markers: bs.markers },
       scales: { x: { time: false, range: function (u, min, max) { return view || [first, Math.max(last, first + 1e-3)]; } }, y: y },
@@ -83,8 +83,15 @@
   };
   bs.addTime = function (holder) { if (holder) { holders.push(holder); } };
 
+  // alone are the places between two gaps, which no line reaches: they are drawn as dots.
+  function alone(u, i, show) {
+    if (show) { return null; }
+    var col = u.data[i], none = function (v) { return v === null || v === undefined; }, out = [];
+    col.forEach(function (v, k) { if (!none(v) && none(col[k - 1]) && none(col[k + 1])) { out.push(k); } });
+    return out;
+  }
   function line(label, color, value, more) {
-    var s = { label: label, stroke: color, width: 1.5, spanGaps: false, value: function (u, v) { return value(v); }, points: { size: 4 } };
+    var s = { label: label, stroke: color, width: 1.5, spanGaps: false, value: function (u, v) { return value(v); }, points: { size: 4, filter: alone } };
     for (var k in more) { s[k] = more[k]; }
     return s;
   }
@@ -92,6 +99,13 @@
   var rateY = { range: bs.rangeZero }, latencyY = { distr: 3, range: bs.rangeLog };
   var rate = function (v) { return v === null || v === undefined ? "–" : bs.num(v, 5); };
   function positive(col) { return col.map(function (v) { return v > 0 ? v : null; }); }
+
+  // A direction that a point does not use has no rate there, which is not the same as a rate of 0.
+  d.dirs.forEach(function (f) {
+    var used = {};
+    d.pt.forEach(function (p, i) { if (f.iops[i] > 0) { used[p] = true; } });
+    ["iops", "bps"].forEach(function (key) { f[key] = f[key].map(function (v, i) { return v === null || used[d.pt[i]] ? v : null; }); });
+  });
 
   // One chart of rates: a line per direction, and their sum where there are several.
   function rates(id, key, factor, band) {

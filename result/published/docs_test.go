@@ -141,14 +141,14 @@ func storageReviewDoc() *result.Doc {
 	p := b.add(1, 0, 60000, 900)
 	history(p, 12, time.Minute, 4096)
 	settled(p, time.Minute, settling(12, 60000, 40000)...)
-	b.add(2, 0, 250000, 100)
-	b.add(2, 1, 115000, 1100)
+	history(b.add(2, 0, 250000, 100), 60, 5*time.Second, 4096)
+	history(b.add(2, 1, 115000, 1100), 60, 5*time.Second, 4096)
 	p = b.add(3, 0, 50000, 600)
 	history(p, 60, time.Minute, 8192)
 	settled(p, time.Minute, settling(60, 90000, 45000)[:4]...)
 	for i := range matrix {
 		s := &matrix[i].Streams[0]
-		b.add(4, i, 8000*float64(1+i), int64(s.Threads*s.IODepth*5))
+		history(b.add(4, i, 8000*float64(1+i), int64(s.Threads*s.IODepth*5)), 2+i%2, 30*time.Second, 8192)
 	}
 	p = b.add(5, 0, 9000, 500)
 	history(p, 3, 1500*time.Millisecond, 131072)
@@ -156,6 +156,7 @@ func storageReviewDoc() *result.Doc {
 	p.Completed = false
 	b.add(6, 0, 20000, 800)
 	p = b.add(6, 1, 9000, 900)
+	history(p, 7, 5*time.Second, 131072)
 	p.Completed, p.Interrupted = false, true
 	return b.Doc
 }

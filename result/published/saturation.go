@@ -35,7 +35,7 @@ func sniaSaturation(r *run) []Table {
 		t.Columns = append(t.Columns, f.Head)
 	}
 	written := 0.0
-	rows := parts(list)
+	rows := parts(list, maxTimes)
 	for i := range rows {
 		p := &rows[i]
 		written += p.written

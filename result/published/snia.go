@@ -3,8 +3,8 @@ package published
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
+	"strings"
 
 	"blkstorm/plan"
 	"blkstorm/result"
@@ -53,20 +53,28 @@ func (r *run) windowMatrix(title string, figure func(*result.Cell) float64) Tabl
 				m.set(w.MaxBlock(), int64(pct), windowCell(rounds, &rounds.Cells[i], figure))
 			}
 		}
-		text := fmt.Sprintf("measurement window: rounds %d to %d", rounds.First, rounds.Last)
-		switch {
-		case rounds.Last == 0:
-			text = fmt.Sprintf("no measurement window: these are rounds 1 to %d, steady state was NOT reached", rounds.Done)
-		case !rounds.Reached:
-			text += ", steady state was NOT reached"
-		}
-		if !slices.Contains(windows, text) {
-			windows = append(windows, text)
-		}
+		windows = append(windows, r.windowNote(rounds, phase))
 	}
 	t := m.table(title, "KiB \\ R/W", kib, func(pct int64) string { return fmt.Sprintf("%d/%d", pct, 100-pct) })
 	t.Notes = windows
 	return t
+}
+
+// windowNote says which rounds are the measurement window of a phase, and of which phase where there are several.
+func (r *run) windowNote(rounds *result.Rounds, phase *plan.Phase) string {
+	of := ""
+	if len(r.doc.Rounds) > 1 && len(phase.Points) > 0 {
+		of, _, _ = strings.Cut(access(spec(&phase.Points[0])), ",")
+		of = " of " + of
+	}
+	text := fmt.Sprintf("measurement window%s: rounds %d to %d", of, rounds.First, rounds.Last)
+	switch {
+	case rounds.Last == 0:
+		text = fmt.Sprintf("no measurement window%s: these are rounds 1 to %d, steady state was NOT reached", of, rounds.Done)
+	case !rounds.Reached:
+		text += ", steady state was NOT reached"
+	}
+	return text
 }
 
 // windowCell is a figure over the measurement window.
@@ -228,7 +236,16 @@ func line(slope, intercept float64) string {
 	if intercept < 0 {
 		sign = "-"
 	}
-	return fmt.Sprintf("%.5g * R %s %.5g", slope, sign, math.Abs(intercept))
+	return fmt.Sprintf("%s * R %s %s", sixDigits(slope), sign, sixDigits(math.Abs(intercept)))
+}
+
+// sixDigits writes a number with six digits at least, and no exponent.
+func sixDigits(v float64) string {
+	places := 6
+	for x := math.Abs(v); x >= 1 && places > 0; x /= 10 {
+		places--
+	}
+	return strconv.FormatFloat(v, 'f', places, 64)
 }
 
 // kib writes a block size as the specification does: 4, 0.5.

@@ -14,17 +14,24 @@ func storageReview(r *run) (list []Table) {
 	}
 	groups := byWorkload(r.measured())
 	single := Table{Title: "main test", Corner: "workload", Columns: append([]Head{{"T/Q", ""}}, heads(reviewed)...)}
-	var sweeps []Table
+	var sweeps, times []Table
+	var alone []point
 	for _, g := range groups {
 		if len(g) > 1 {
 			sweeps = append(sweeps, threadsAndQueue(g))
+			times = append(times, sideBySide(name(g[0].spec())+", main test over time", g, func(p *point) string { return depth(p.plan) })...)
 			continue
 		}
+		alone = append(alone, g[0])
 		row := Row{Head: Head{Name: name(g[0].spec())}, Cells: []Cell{text(depth(g[0].plan))}}
 		row.Cells = append(row.Cells, cells(g[0].Point, reviewed)...)
 		single.Rows = append(single.Rows, row)
 	}
 	list = append(append(list, single), sweeps...)
+	if len(alone) > 0 {
+		list = append(list, sideBySide("main test over time", alone, func(p *point) string { return name(p.spec()) })...)
+	}
+	list = append(list, times...)
 	for i := range list {
 		if i == 0 {
 			list[i].Notes = append([]string{reviewNote}, list[i].Notes...)

@@ -56,18 +56,19 @@ func together(list []*result.Slice) part {
 	return p
 }
 
-// maxTimes is how many rows a table over time has at most.
-const maxTimes = 24
+// maxTimes is how many rows a table over time has at most; fewTimes, one of the tables of a test that has a
+// table per figure.
+const maxTimes, fewTimes = 24, 10
 
-// parts brings slices together until there are few enough to be read, all as long as each other but
-// the last. A last slice that was cut short is of the part before it.
-func parts(list []*result.Slice) (out []part) {
+// parts brings slices together until there are at most so many, all as long as each other but the last. A
+// last slice that was cut short is of the part before it.
+func parts(list []*result.Slice, most int) (out []part) {
 	if len(list) == 0 || list[0] == nil {
 		return nil
 	}
-	each := (len(list) + maxTimes - 1) / maxTimes
+	each := (len(list) + most - 1) / most
 	if n := len(list); n > 1 && list[n-1] != nil && list[n-1].LengthS < list[0].LengthS/2 {
-		each = max(1, (n-1+maxTimes-1)/maxTimes)
+		each = max(1, (n-1+most-1)/most)
 		for i := 0; i < n-1; i += each {
 			end := min(i+each, n-1)
 			if end == n-1 {
@@ -144,7 +145,7 @@ func overTime(title string, p *point) Table {
 	for _, f := range figures {
 		t.Columns = append(t.Columns, f.Head)
 	}
-	list := parts(p.History)
+	list := parts(p.History, maxTimes)
 	for i := range list {
 		t.Rows = append(t.Rows, list[i].row(clock(list[i].start+list[i].length), figures))
 	}
@@ -155,6 +156,41 @@ func overTime(title string, p *point) Table {
 		t.Notes = append(t.Notes, "it did not run to its end")
 	}
 	return t
+}
+
+// sideBySide has a table per figure, of points that each have a column and rows over time.
+func sideBySide(title string, points []point, column func(*point) string) (list []Table) {
+	var series [][]part
+	longest := 0
+	for i := range points {
+		series = append(series, parts(points[i].History, fewTimes))
+		if len(series[i]) > len(series[longest]) {
+			longest = i
+		}
+	}
+	for _, f := range timeFigures(false) {
+		if f.Head == megabytes.Head {
+			continue // of one size, that is throughput again
+		}
+		t := Table{Title: title + ": " + f.Name + " in " + f.Unit, Corner: "until", Same: true}
+		for i := range points {
+			t.Columns = append(t.Columns, Head{Name: column(&points[i])})
+		}
+		for k := range series[longest] {
+			at := &series[longest][k]
+			row := Row{Head: Head{Name: clock(at.start + at.length)}}
+			for i := range series {
+				cell := none()
+				if k < len(series[i]) && series[i][k].length > 0 {
+					cell = number(f.of(&series[i][k]))
+				}
+				row.Cells = append(row.Cells, cell)
+			}
+			t.Rows = append(t.Rows, row)
+		}
+		list = append(list, t)
+	}
+	return list
 }
 
 // steadyWindow is the row of the rounds in which a point was steady, or of the last ones in which it was not,

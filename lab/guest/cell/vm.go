@@ -5,6 +5,7 @@ const (
 	AskFreeze = "freeze" // stop the whole QEMU process for StunSeconds: the guest's clocks go on
 	AskPause  = "pause"  // stop the guest by its monitor for StunSeconds: its clocks stop too
 	AskUnplug = "unplug" // the device of that serial number
+	AskHeat   = "heat"   // have the NVMe drive of that serial number say that it passed a threshold of temperature
 	AskSpace  = "space"  // the datastore of that disk is about to get full: when QEMU has paused the guest, make space and let it go on
 )
 
@@ -13,6 +14,9 @@ const StunSeconds = 3
 
 // StunDisk has a latency of 10 ms; what the host does to the guest shows in it.
 const StunDisk = "stun"
+
+// HotDisk is an NVMe drive that becomes hot. QEMU's drives have 50 °C, and say so in their health log.
+const HotDisk = "hot"
 
 // Buses are those whose disks are unplugged under load, one disk per engine.
 var Buses = []string{"virtio-blk", "virtio-scsi", "pvscsi", "nvme"}

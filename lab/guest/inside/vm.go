@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"blkstorm/host"
 	"blkstorm/lab/guest/cell"
 	"blkstorm/result"
 )
@@ -15,7 +16,7 @@ import (
 // may be busy: bounds are wide.
 func (a *agent) vm() {
 	rows := map[string]deviceRow{}
-	for end := time.Now().Add(20 * time.Second); len(rows) < 3+len(cell.Buses)*len(cell.Engines) && time.Now().Before(end); time.Sleep(200 * time.Millisecond) {
+	for end := time.Now().Add(20 * time.Second); len(rows) < 4+len(cell.Buses)*len(cell.Engines) && time.Now().Before(end); time.Sleep(200 * time.Millisecond) {
 		list, err := devices()
 		if err != nil {
 			note("%v", err)
@@ -26,6 +27,7 @@ func (a *agent) vm() {
 	}
 	a.stun(rows[cell.StunDisk], cell.AskFreeze, "stunned 3 s, clocks go on", a.frozen)
 	a.stun(rows[cell.StunDisk], cell.AskPause, "paused 3 s, clocks stop", a.paused)
+	a.hot(rows[cell.HotDisk])
 	for _, bus := range cell.Buses {
 		a.unplugged(bus, rows)
 	}
@@ -106,6 +108,33 @@ func (a *agent) paused(p *result.Point) (string, error) {
 	text := fmt.Sprintf("max %.0f ms", ms(worst))
 	if worst >= stunSlack {
 		return text, fmt.Errorf("the longest latency is %v, although the guest's clocks stood still too", worst)
+	}
+	return text, nil
+}
+
+// hot has an NVMe drive say in its health log that it became hot, while it is read.
+func (a *agent) hot(dev deviceRow) {
+	a.when(func() bool { return readsOf(dev.Name).reads > 20 }, cell.AskHeat+" "+cell.HotDisk)
+	p, err := reading("io_uring", "serial="+cell.HotDisk, "--runtime", "5s").point(0)
+	text := "FAIL"
+	if err == nil {
+		text, err = healthOf(p)
+	}
+	a.cell("vm", "NVMe drive becomes hot", "io_uring", text, err)
+}
+
+// healthOf checks the two logs of the drive, and that the run warns of what they say.
+func healthOf(p *result.Point) (string, error) {
+	h := p.Targets[0].NVMe
+	if h == nil {
+		return "no log", errors.New("the result has no health log of the NVMe drive")
+	}
+	text := fmt.Sprintf("%.0f °C, %s", h.End.TemperatureC, codes(p))
+	switch {
+	case h.Begin.CriticalWarning != 0 || h.End.CriticalWarning != host.CriticalTemperature || h.Begin.TemperatureC != 50 || h.End.TemperatureC != 50:
+		return text, fmt.Errorf("the log was %+v and is %+v; want 50 °C in both, and the warning of temperature in the second", *h.Begin, *h.End)
+	case !warned(p, "throttled") || !warned(p, "drive_warning"):
+		return text, fmt.Errorf("no warning of the drive's temperature; warnings: %s", codes(p))
 	}
 	return text, nil
 }

@@ -1,0 +1,141 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"blkstorm/result"
+	"blkstorm/steady"
+	"blkstorm/sweep"
+)
+
+// swept is a sweep of 2 × 3 points.
+func swept() *result.Doc {
+	d := docOf(1, 1, 1, 1, 1, 1, 1)
+	d.Sweep = &result.Sweep{Axes: []sweep.Axis{{Name: "threads", Values: []string{"1", "4"}}, {Name: "iodepth", Values: []string{"1", "2", "8"}}}}
+	for i, p := range d.Points {
+		n := float64(i + 1)
+		p.Total = &result.Stat{IOs: 100, IOPS: 1000 * n, Latency: &result.Latency{Count: 100, Mean: int64(50_000 * n), Max: int64(1e6 * n), Percentiles: map[string]int64{"99": int64(90_000 * n)}}}
+		d.Sweep.Points = append(d.Sweep.Points, i)
+	}
+	five := 5
+	d.Sweep.Knee = &result.Knee{Limit: "p99=1ms", Point: &five, IOPS: 6000, Value: 540_000}
+	return d
+}
+
+func TestMatrices(t *testing.T) {
+	d := swept()
+	d.Points[1].Skipped = "no room"
+	d.Points[2].Completed = false
+	d.Sweep.Points = d.Sweep.Points[:5] // the last has not run
+	d.Sweep.Knee.Point = nil
+	groups := sweepGroups(d)
+	if len(groups) != 1 || len(groups[0].Matrices) != 4 || len(groups[0].Curves) != 2 {
+		t.Fatalf("%+v", groups)
+	}
+	text := func(m matrix) (out string) {
+		for _, r := range m.Rows {
+			out += r.Name + ":"
+			for _, c := range r.Cells {
+				out += fmt.Sprintf(" %s[%s]", c.Text, c.Class)
+			}
+			out += "\n"
+		}
+		return out
+	}
+	for i, want := range []string{
+		"1: 1,000[q1] skipped[none] 3,000*[q5]\n4: 4,000[q7] 5,000[q8 best] –[none]\n",
+		"1: 50.0[l0 best] skipped[none] 150.0*[l6]\n4: 200.0[l7] 250.0[l8] –[none]\n",
+		"1: 90.0[l0 best] skipped[none] 270.0*[l6]\n4: 360.0[l7] 450.0[l8] –[none]\n",
+		"1: 1,000[l0 best] skipped[none] 3,000*[l6]\n4: 4,000[l7] 5,000[l8] –[none]\n",
+	} {
+		if got := text(groups[0].Matrices[i]); got != want {
+			t.Errorf("%s:\n%swant\n%s", groups[0].Matrices[i].Caption, got, want)
+		}
+	}
+}
+
+func TestCurveOfASweep(t *testing.T) {
+	g := sweepGroups(swept())[0]
+	for i, want := range []string{"IOPS against mean latency", "IOPS against p99 latency"} {
+		c := g.Curves[i]
+		svg := string(c.Wide)
+		if c.Caption != want || len(c.Legend) != 2 || strings.Count(svg, "<circle") != 7 || !strings.Contains(svg, "knee, 6,000 IOPS") {
+			t.Errorf("%s: %s", c.Caption, svg)
+		}
+		if limited := strings.Contains(svg, "limit: p99 within 1 ms"); limited != (i == 1) {
+			t.Errorf("%s: the limit is there: %v", c.Caption, limited)
+		}
+		if strings.Contains(svg, "NaN") || strings.Contains(svg, "Inf") || strings.Contains(svg, "style=") || !strings.Contains(svg, `viewBox="0 0 700 360"`) {
+			t.Error(svg)
+		}
+	}
+	// A document whose sweep does not fit its points has no matrices, and does no harm.
+	d := swept()
+	d.Sweep.Axes = d.Sweep.Axes[:1]
+	if sweepGroups(d) != nil {
+		t.Error("six points of a sweep of two")
+	}
+}
+
+func TestAxes(t *testing.T) {
+	for _, c := range []struct {
+		a      axis
+		values []float64
+		ends   string
+		ticks  string
+	}{
+		{axis{}, []float64{3, 80_872}, "0 100000", "0 2e+04 4e+04 6e+04 8e+04 1e+05"},
+		{axis{}, nil, "1 10", ""},
+		{axis{}, []float64{0}, "0 1", "0 0.2 0.4 0.6 0.8 1"},
+		{axis{log: true}, []float64{78_000, 789_000}, "50000 1e+06", "5e+04 1e+05 2e+05 5e+05 1e+06"},
+		{axis{log: true}, []float64{1000, 1000}, "1000 2000", "1000 2000"},
+		{axis{log: true}, []float64{1, 5e9, 0, -3}, "1 5e+09", "1 10 100 1000 1e+04 1e+05 1e+06 1e+07 1e+08 1e+09"},
+	} {
+		c.a.fit(c.values)
+		if got := fmt.Sprintf("%g %g", c.a.low, c.a.high); got != c.ends {
+			t.Errorf("%v: from %s, want %s", c.values, got, c.ends)
+		}
+		got := strings.Trim(fmt.Sprintf("%.4g", c.a.ticks(5)), "[]")
+		if c.ticks != "" && got != c.ticks {
+			t.Errorf("%v: ticks %s, want %s", c.values, got, c.ticks)
+		}
+	}
+}
+
+func TestSteadyFigure(t *testing.T) {
+	rule := steady.Default()
+	tracker := steady.NewTracker(rule)
+	for _, v := range []float64{200e3, 150e3, 101e3, 100e3, 99e3, 100e3, 100.5e3} {
+		tracker.Add(v)
+	}
+	tracker.Add(math.NaN())
+	report := tracker.Report()
+	f := steadyFigure(&report)
+	svg := string(f.Wide)
+	if strings.Count(svg, "<circle") != 7 || !strings.Contains(svg, `class="span"`) || !strings.Contains(svg, `class="band"`) || !strings.Contains(svg, `path class="fit"`) || strings.Contains(svg, "NaN") {
+		t.Error(svg)
+	}
+	text := fmt.Sprint(steadyFacts(&report))
+	for _, want := range []string{"reached in round 7", "3 to 7 of 8", "(limit 20 %)", "(limit 10 %)", "Rounds that left it later"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%s lacks %q", text, want)
+		}
+	}
+}
+
+func TestFormat(t *testing.T) {
+	for got, want := range map[string]string{
+		figure(0): "0", figure(1.234): "1.23", figure(12.34): "12.3", figure(1234.5): "1,234", figure(1234567): "1,234,567", figure(-1234.5): "-1,234",
+		nanosText(999): "999 ns", nanosText(1500): "1.50 µs", nanosText(2e9): "2.00 s", nanosText(61.5e6): "61.5 ms",
+		secondsText(86400): "24h", secondsText(90): "1m30s", secondsText(0.25): "250ms", secondsText(60): "1m", secondsText(6.0001): "6s", secondsText(7200): "2h",
+		short(0): "0", short(80_000): "80k", short(1.5e6): "1.5M", shortNanos(5e6): "5 ms", shortNanos(500): "500 ns", shortNanos(2e5): "200 µs",
+		bytesText(0): "0 B", bytesText(1 << 30): "1.1 GB (1.0 GiB)", plural(1, "I/O"): "1 I/O", plural(2000, "I/O"): "2,000 I/Os",
+	} {
+		if got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

@@ -1,0 +1,214 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"html"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"blkstorm/op"
+	"blkstorm/result"
+	"blkstorm/result/load"
+	"blkstorm/result/load/loadtest"
+	"blkstorm/verdict"
+)
+
+func pageOf(t *testing.T, r *load.Result) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := Write(&b, r); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// TestOrder: the sections come in the order in which a reader asks, and the links above lead to them.
+func TestOrder(t *testing.T) {
+	out := pageOf(t, run(t))
+	last := 0
+	for _, id := range []string{"verdict", "tested", "time", "points-all", "latency", "details", "machine", "raw"} {
+		at := strings.Index(out, `<section id="`+id+`">`)
+		if at < last {
+			t.Errorf("section %q is at %d, after %d", id, at, last)
+		}
+		last = at
+		if !strings.Contains(out, `<a href="#`+id+`">`) {
+			t.Errorf("nothing leads to section %q", id)
+		}
+	}
+	for _, want := range []string{"<title>", "2.00 s", "[1] stalled", "[2] calm", "/dev/sdb", "No warnings"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+}
+
+// dataOf is the page's data for its charts.
+func dataOf(t *testing.T, out string) map[string]any {
+	t.Helper()
+	m := regexp.MustCompile(`(?s)<script type="application/json" id="data">(.*?)</script>`).FindStringSubmatch(out)
+	if m == nil {
+		t.Fatal("the page has no data")
+	}
+	var v map[string]any
+	if err := json.Unmarshal([]byte(m[1]), &v); err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func TestData(t *testing.T) {
+	v := dataOf(t, pageOf(t, run(t)))
+	if n := len(v["points"].([]any)); n != 2 {
+		t.Errorf("%d points", n)
+	}
+	top := 0.0
+	for _, x := range v["dirs"].([]any)[0].(map[string]any)["max"].([]any) {
+		if x != nil {
+			top = max(top, x.(float64))
+		}
+	}
+	if top != 2e9 {
+		t.Errorf("the longest read over time is %g", top)
+	}
+}
+
+// nasty are names that would do harm on a page that trusts them.
+var nasty = []string{
+	`</script><script>document.title="owned"</script>`, `"><img src=x onerror=alert(1)>`, `'"` + "`${alert(1)}", `<!--<script>`, `&lt;b&gt;`, "a\u2028b\u2029c",
+	"esc\x1b[2Jape", "bidi\u202etxt", "nul\x00", "日本語 Größe µ", "javascript:alert(1)", "{{.Title}}", "line\nbreak", "]]>",
+}
+
+// nastyResult has them wherever a result has text.
+func nastyResult(t testing.TB) *load.Result {
+	t.Helper()
+	all := strings.Join(nasty, " ")
+	start := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	d := (&loadtest.Run{ID: all, Host: all, Targets: []string{"/dev/" + nasty[0], "/dev/" + all}, Points: []loadtest.Point{
+		{Label: all, Start: start, Streams: []string{nasty[0], all}, Rows: loadtest.Steady(3, loadtest.Load{Op: op.Read, N: 9, NS: 1000, Bytes: 512}, loadtest.Load{Op: op.Write, Stream: 1, Target: 1, N: 9, NS: 1000, Bytes: 512})},
+		{Label: nasty[0], Start: start.Add(time.Minute), Streams: []string{nasty[0], all}, Rows: loadtest.Steady(3, loadtest.Load{Op: op.Read, N: 9, NS: 1000, Bytes: 512})},
+	}}).Document(t)
+	d.Version = all
+	d.Host.Kernel, d.Host.Hypervisor, d.Host.OS, d.Clock.Source = all, all, all, all
+	d.Warnings = []verdict.Warning{{Code: all, Message: all, Advice: all}}
+	for _, f := range d.Targets {
+		f.Model, f.Serial, f.Vendor, f.Spec, f.Controller.Model, f.Scheduler = all, all, all, all, all, all
+	}
+	for _, p := range d.Points {
+		p.Phase, p.EngineName, p.EngineFeatures, p.Failure = "measure", all, []string{all}, all
+		p.Warnings = []verdict.Warning{{Code: all, Message: all, Advice: all}}
+		p.Errors = []result.IOError{{Target: all, Op: all, Name: all, Message: all}}
+		p.Stuck = []result.Stuck{{Target: all, Op: all}}
+	}
+	d.Points[1].Skipped = all
+	d.FindMax = &result.FindMax{Limit: all, Why: all, Steps: []result.FindMaxStep{{Kind: all, Verdict: all, Why: all}}}
+	d.Rounds = []*result.Rounds{{Cells: []result.Cell{{Label: all}}, Tracked: []result.Tracked{{Point: all}}}}
+	path := filepath.Join(t.TempDir(), "nasty.json")
+	file, err := os.Create(path)
+	if err == nil {
+		err = result.WriteJSON(file, d)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	file.Close()
+	r, err := load.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// TestNastyNames: text of a result is text on the page. The page has the tags of its own template and no other.
+func TestNastyNames(t *testing.T) {
+	out := pageOf(t, nastyResult(t))
+	body := regexp.MustCompile(`(?s)<script.*?</script>`).ReplaceAllString(out, "")
+	for _, tag := range []string{"<script", "<img", "<b>", "<!--"} {
+		if strings.Contains(body, tag) {
+			t.Errorf("the page has a %s", tag)
+		}
+	}
+	if n := strings.Count(out, "</script>"); n != 4 || strings.Count(out, "<script") != 4 {
+		t.Errorf("%d scripts end", n)
+	}
+	for _, c := range out {
+		if c < ' ' && c != '\n' && c != '\t' || c == '\u202e' {
+			t.Fatalf("the page has the character %U", c)
+		}
+	}
+	text := html.UnescapeString(body)
+	for _, want := range []string{nasty[0], nasty[1], nasty[2], "日本語 Größe µ", `esc\x1b[2Jape`, `bidi\u202etxt`, nasty[4]} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the page does not show %q", want)
+		}
+	}
+	dataOf(t, out)
+}
+
+// TestWriteFile: the page takes the place of the one before, whole; what is no regular file stays; nothing is left
+// when it fails.
+func TestWriteFile(t *testing.T) {
+	dir := t.TempDir()
+	r := run(t)
+	path := filepath.Join(dir, "x.html")
+	for _, before := range []string{"", "old"} {
+		if before != "" {
+			if err := os.WriteFile(path, []byte(before), 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := WriteFile(path, r); err != nil {
+			t.Fatal(err)
+		}
+		if b, err := os.ReadFile(path); err != nil || !bytes.HasPrefix(b, []byte("<!DOCTYPE html>")) || !bytes.HasSuffix(b, []byte("</html>\n")) {
+			t.Errorf("%.40q, %v", b, err)
+		}
+	}
+	for _, bad := range []string{dir, filepath.Join(dir, "no", "such"), "/dev/null"} {
+		if err := WriteFile(bad, r); err == nil || !strings.Contains(err.Error(), bad+": not written") {
+			t.Errorf("%s: %v", bad, err)
+		}
+	}
+	if list, _ := os.ReadDir(dir); len(list) != 1 {
+		t.Errorf("the folder has %v", list)
+	}
+}
+
+// TestWarningsTogether: one code with one advice is one note, which names its points and counts the rest.
+func TestWarningsTogether(t *testing.T) {
+	d := docOf(1, 1, 1, 1, 1, 1, 1, 1, 1)
+	for i, p := range d.Points {
+		p.Warnings = []verdict.Warning{{Code: "steal", Message: "seen " + strings.Repeat("x", i), Advice: "move"}}
+	}
+	d.Warnings = []verdict.Warning{{Code: "clock", Message: "slow", Advice: "tsc"}}
+	list := warnings(d)
+	if len(list) != 2 || list[0].Where != "the whole run" || list[0].More != nil || !strings.HasSuffix(list[1].Where, "[6] p5 and 2 more") || len(list[1].More) != 8 {
+		t.Errorf("%+v, %+v", list[0], list[1])
+	}
+}
+
+// TestEmptyResult: a run that was cut off before its first point ended has a page, too.
+func TestEmptyResult(t *testing.T) {
+	dir := t.TempDir()
+	file, err := os.Create(filepath.Join(dir, "result.json"))
+	if err == nil {
+		err = result.WriteJSON(file, &result.Doc{Schema: result.Schema, Version: "1"})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	file.Close()
+	path, err := WriteFolder(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(path)
+	if err != nil || !bytes.Contains(b, []byte("No point was run")) {
+		t.Errorf("%v", err)
+	}
+}
