@@ -24,8 +24,10 @@ func shortest(p *profile.Profile) (args []string) {
 	for _, s := range []struct{ name, value string }{
 		{"ramp", "0"}, {"runtime", "50ms"}, {"steady-round", "60ms"}, {"steady-max-rounds", "5"}, {"precondition", "100ms"},
 	} {
-		switch setting := p.Setting(s.name); {
-		case setting == nil || s.name == "precondition" && setting.Default == "steady":
+		until := p.Setting("precondition")
+		steady := until == nil || until.Default == "steady"
+		switch {
+		case p.Setting(s.name) == nil, s.name == "precondition" && steady, strings.HasPrefix(s.name, "steady-") && !steady:
 		case s.name == "runtime" && p.Name == "snia-iops": // 280 points, whose buffers are 256 MiB at the full depth
 			args = append(args, "--runtime", "20ms", "--threads", "2", "--iodepth", "4")
 		default:
@@ -241,6 +243,17 @@ func TestProfileOnAScratchFile(t *testing.T) {
 	again := start(t, dir, "profile", "run", "--resume", "result", "--quiet").wait().want(t, exitGood)
 	if !strings.Contains(again.stdout, "profile four-corners, QUICK") {
 		t.Errorf("%.300s", again.stdout)
+	}
+}
+
+// A shell completes the name of a profile, and then files.
+func TestProfileCompletion(t *testing.T) {
+	out := blkstorm(t, "__complete", "profile", "run", "snia-").want(t, exitGood)
+	if out.stdout != "snia-iops\nsnia-throughput\nsnia-latency\nsnia-wsat\n:4\n" {
+		t.Errorf("%s", out.stdout)
+	}
+	if out := blkstorm(t, "__complete", "profile", "run", "snia-iops", "/d").want(t, exitGood); !strings.HasPrefix(out.stdout, ":0") {
+		t.Errorf("%s", out.stdout)
 	}
 }
 
