@@ -21,7 +21,6 @@ var scenarios = []scenario{
 	{"hours", runHours},
 	{"pacing", runPacing},
 	{"vm", runVM},
-	{"profile", runProfile},
 	{"guard", runGuard},
 	{"kernel2", runSecond},
 	{"clock", runClock},

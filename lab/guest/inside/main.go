@@ -22,7 +22,6 @@ var scenarios = map[string]func(*agent){
 	"truth":   (*agent).truth,
 	"faults":  (*agent).faults,
 	"vm":      (*agent).vm,
-	"profile": (*agent).profile,
 	"repeat":  (*agent).repeat,
 	"hours":   (*agent).hours,
 	"pacing":  (*agent).pacing,
