@@ -204,7 +204,7 @@ func (s *Session) runPoint(ctx context.Context, doc *result.Doc, folder *result.
 	b := doc.NewBuilder(phase.Kind, p, s.opts.Percentiles, s.opts.KeepRows)
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
-	rounds := newRounds(phase, p, s.opts.Steady, func() { end(runner.ErrEnough) })
+	rounds := newRounds(phase, p, s.mostBytes(phase, p), s.opts.Steady, func() { end(runner.ErrEnough) })
 	var sinkErr error
 	keep := func(err error) {
 		if err != nil && sinkErr == nil {

@@ -83,6 +83,18 @@ func (s *Session) wholeBytes(p *plan.Point, i int) (write, trim int64) {
 	return write, trim
 }
 
+// mostBytes is what MostPasses of a phase are in bytes, over all of the streams' targets.
+func (s *Session) mostBytes(phase *plan.Phase, p *plan.Point) (n int64) {
+	for k := range p.Streams {
+		for _, t := range p.Streams[k].Targets {
+			if r, err := p.Streams[k].Workload.RangeOn(s.targets[t].facts.SizeBytes); err == nil && p.Streams[k].Workload.Writes() {
+				n += int64(phase.MostPasses) * r.Length
+			}
+		}
+	}
+	return n
+}
+
 // String is "at most 1h2m3s, and 2.0 GiB to write".
 func (o Outlook) String() string {
 	var text string

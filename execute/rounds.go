@@ -2,6 +2,7 @@ package execute
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 
 	"blkstorm/histogram"
@@ -26,21 +27,31 @@ type rounds struct {
 	tell    func(steady.State)
 	enough  func()
 	over    bool
+	left    int64 // bytes that may be written; only with most
+	most    int   // passes; 0: as many as it takes
 }
 
-func newRounds(phase *plan.Phase, p *plan.Point, tell func(steady.State), enough func()) *rounds {
+// newRounds has the limit on what is written from most, in bytes.
+func newRounds(phase *plan.Phase, p *plan.Point, most int64, tell func(steady.State), enough func()) *rounds {
 	rule := phase.Steady
 	if rule == nil {
 		return nil
 	}
 	return &rounds{
 		tracker: steady.NewTracker(*rule), metric: rule.Metric, rows: int64(rule.Round / p.Interval.D()), tell: tell, enough: enough,
+		most: phase.MostPasses, left: most,
 	}
 }
 
 // row takes in a row of the window; it is called in the runner's control goroutine.
 func (r *rounds) row(row *runner.Row) {
-	if r == nil || row.Ramp || r.over {
+	if r == nil || r.over {
+		return
+	}
+	for i := range row.Cells {
+		r.left -= int64(row.Cells[i].Ops[op.Write].Bytes)
+	}
+	if row.Ramp {
 		return
 	}
 	for i := range row.Cells {
@@ -56,6 +67,7 @@ func (r *rounds) row(row *runner.Row) {
 	}
 	r.seconds += row.Length.Seconds()
 	if r.seen++; r.seen < r.rows {
+		r.saturated()
 		return
 	}
 	state := r.tracker.Add(r.value())
@@ -68,6 +80,15 @@ func (r *rounds) row(row *runner.Row) {
 	}
 	r.seen, r.ios, r.bytes, r.seconds = 0, 0, 0, 0
 	r.latency.Reset()
+	r.saturated()
+}
+
+// saturated ends the point when all has been written that may be.
+func (r *rounds) saturated() {
+	if r.most > 0 && r.left <= 0 && !r.over {
+		r.over = true
+		r.enough()
+	}
 }
 
 // value is the metric over the round. A latency that was not measured is no figure.
@@ -92,6 +113,10 @@ func (r *rounds) report() *steady.Report {
 		return nil
 	}
 	report := r.tracker.Report()
+	if r.most > 0 && r.left <= 0 && !report.State.Steady {
+		report.State.NeverReached = true
+		report.State.Reason += fmt.Sprintf("; the range was written %d times", r.most)
+	}
 	return &report
 }
 

@@ -148,7 +148,7 @@ func (f *framer) head() string {
 	case f.of < 0:
 		text += fmt.Sprintf("  point %d", f.index+1)
 	case f.of > 1:
-		text += fmt.Sprintf("  point %d of %d", f.index+1, f.of)
+		text += fmt.Sprintf("  point %d of %s", f.index+1, f.points())
 	}
 	return text + "  " + f.label
 }

@@ -82,11 +82,19 @@ func verdictOf(r *steady.State) string {
 	return "not steady yet"
 }
 
+// points is how many points the plan has.
+func (s *state) points() string {
+	if s.fewer {
+		return fmt.Sprintf("at most %d", s.of)
+	}
+	return fmt.Sprint(s.of)
+}
+
 // endLine is what became of one of several points, in one line.
 func (s *state) endLine(p *result.Point) string {
 	line := fmt.Sprintf("point %d", s.index+1)
 	if s.of > 0 {
-		line += fmt.Sprintf(" of %d", s.of)
+		line += " of " + s.points()
 	}
 	if p.Round > 0 {
 		line += fmt.Sprintf(", round %d", p.Round)

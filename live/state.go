@@ -42,6 +42,7 @@ type state struct {
 	warnings []verdict.Warning
 
 	index, of int
+	fewer     bool // there may be fewer points than of: rounds end early
 	kind      string
 	at        int // the running step's place in steps; -1 when it is not among them
 	step
@@ -93,7 +94,13 @@ func (s *state) begin(d *result.Doc) {
 			s.steps = append(s.steps, round...)
 		}
 	}
-	s.at = -1
+	s.at, s.fewer = -1, slices.ContainsFunc(d.Plan.Phases, func(ph plan.Phase) bool { return ph.Rounds != nil })
+	for _, p := range d.Points { // of a run that is gone on with
+		label := printable.Text(p.Label)
+		if i := slices.IndexFunc(s.steps[s.at+1:], func(st step) bool { return st.label == label }); i >= 0 {
+			s.at += 1 + i
+		}
+	}
 	s.warn(d.Warnings)
 }
 
@@ -130,7 +137,7 @@ func (s *state) warn(list []verdict.Warning) {
 }
 
 func (s *state) pointBegin(index, of int, kind string, p *plan.Point, now time.Time) {
-	*s = state{sizes: s.sizes, steps: s.steps, warnings: s.warnings, at: s.at, index: index, of: of, kind: kind, running: true, began: now}
+	*s = state{sizes: s.sizes, steps: s.steps, warnings: s.warnings, at: s.at, fewer: s.fewer, index: index, of: of, kind: kind, running: true, began: now}
 	s.slowest.peaks = true
 	place := -1
 	for i := max(s.at+1, 0); i < len(s.steps) && of >= 0; i++ {

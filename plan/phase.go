@@ -25,6 +25,10 @@ func (ph *Phase) check() error {
 		return fmt.Errorf("phase %s: time is for idle; a point has a runtime", ph.Kind)
 	case ph.Steady != nil && ph.Kind != Precondition:
 		return fmt.Errorf("phase %s: steady is for precondition", ph.Kind)
+	case ph.MostPasses != 0 && ph.Steady == nil:
+		return fmt.Errorf("phase %s: most_passes %d: goes with steady", ph.Kind, ph.MostPasses)
+	case ph.MostPasses < 0 || ph.MostPasses > MaxPasses:
+		return fmt.Errorf("phase %s: most_passes %d: must be from 1 to %d", ph.Kind, ph.MostPasses, MaxPasses)
 	case ph.Rounds != nil && ph.Kind != Measure:
 		return fmt.Errorf("phase %s: rounds are for measure; precondition has steady", ph.Kind)
 	case ph.Sweep != nil && ph.Kind != Measure:
@@ -73,10 +77,15 @@ func (ph *Phase) checkSteady() error {
 	if rule.Round%p.Interval.D() != 0 {
 		return fmt.Errorf("--steady-round %v: must be a multiple of --interval %v", rule.Round, p.Interval.D())
 	}
+	writes := false
 	for i := range p.Streams {
+		writes = writes || p.Streams[i].Workload.Writes()
 		if p.Streams[i].Passes > 0 {
 			return fmt.Errorf("phase %s: stream %q ends by itself, before steady state may come", ph.Kind, p.Streams[i].Label)
 		}
+	}
+	if ph.MostPasses > 0 && !writes {
+		return fmt.Errorf("phase %s: most_passes %d: its streams write nothing", ph.Kind, ph.MostPasses)
 	}
 	if most := SteadyTime(rule); most > 0 && p.Runtime.D() != most {
 		return fmt.Errorf("phase %s: runtime %v: is %d rounds of %v", ph.Kind, p.Runtime.D(), rule.MaxRounds, rule.Round)

@@ -76,6 +76,9 @@ type Phase struct {
 	// Steady ends the phase's only point as soon as its rounds are steady; the point's Runtime is the
 	// time after which that is given up. Only Precondition has it.
 	Steady *steady.Rule `json:"steady,omitempty"`
+	// MostPasses, beside Steady, ends the point also when so many times its streams' ranges have been written;
+	// 0: that is no reason. SNIA's test of write saturation ends at 4 (SSS PTS 2.0.2, WSAT).
+	MostPasses int `json:"most_passes,omitempty"`
 	// Rounds repeats the points of a Measure phase, all of them once a round, until what it tracks is steady.
 	Rounds *Rounds `json:"rounds,omitempty"`
 	// Time is how long an Idle phase waits.

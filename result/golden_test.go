@@ -37,7 +37,7 @@ func golden(t *testing.T, name string, got []byte) {
 
 var documents = map[string]func(testing.TB) *Doc{
 	"single": singleDoc, "mixed": mixedDoc, "broken": brokenDoc, "many": manyDoc, "empty": emptyDoc, "sweep": sweepDoc,
-	"trims": trimsDoc,
+	"trims": trimsDoc, "rounds": roundsDoc,
 }
 
 func TestGolden(t *testing.T) {
@@ -54,7 +54,7 @@ func TestGolden(t *testing.T) {
 			}
 			golden(t, name+".txt", text.Bytes())
 			golden(t, name+".csv", csv.Bytes())
-			if name != "sweep" { // it has nothing in these that the others lack
+			if name != "sweep" && name != "rounds" { // they have nothing in these that the others lack
 				golden(t, name+".json", doc.Bytes())
 				golden(t, name+".ndjson", lines.Bytes())
 			}

@@ -78,8 +78,11 @@ func (c *Cell) stat() *Stat {
 }
 
 func (r *Rounds) textSkips(b *strings.Builder) {
+	gap := "\n"
 	for i := range r.Cells {
 		if c := &r.Cells[i]; c.Skipped != "" {
+			b.WriteString(gap)
+			gap = ""
 			wrap(b, "  "+printable.Text(c.Label)+" skipped: ", "    ", c.Skipped, textWidth)
 		}
 	}

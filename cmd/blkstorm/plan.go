@@ -177,7 +177,7 @@ func phaseLines(p *plan.Plan) (list []string) {
 			list = append(list, ph.Kind+": "+pointLine(&ph.Points[j]))
 		}
 		if ph.Steady != nil {
-			list = append(list, "  until steady: "+ph.Steady.String())
+			list = append(list, "  until steady: "+steadyText(ph))
 		}
 		if ph.Rounds != nil {
 			list = append(list, roundLines(ph, ph.Rounds.Rule.MaxRounds)...)
@@ -190,6 +190,15 @@ func phaseLines(p *plan.Plan) (list []string) {
 		list = append(list, "allowed to overwrite the targets (destroy): all data in their ranges is lost")
 	}
 	return list
+}
+
+// steadyText is the rule of a phase, and what else ends it.
+func steadyText(ph *plan.Phase) string {
+	text := ph.Steady.String()
+	if ph.MostPasses > 0 {
+		text += fmt.Sprintf("; or until its range has been written %d times", ph.MostPasses)
+	}
+	return text
 }
 
 // roundLines is what the points of a phase are repeated for.

@@ -78,7 +78,7 @@ func previewPoint(phase *plan.Phase, p *plan.Point, skipped string, o *execute.O
 	case o.TrimBytes > 0:
 		return fmt.Sprintf("%s, trims %s (%s)", text, humanize.Bytes(uint64(o.TrimBytes)), humanize.IBytes(uint64(o.TrimBytes)))
 	case phase.Steady != nil:
-		return fmt.Sprintf("%s, until steady: %v", text, phase.Steady)
+		return fmt.Sprintf("%s, until steady: %s", text, steadyText(phase))
 	}
 	return fmt.Sprintf("%s, ramp %v, runtime %v", text, p.Ramp.D(), p.Runtime.D())
 }

@@ -188,6 +188,14 @@ func (r *reader) loadPhase(ph *plan.Phase, o *origin, n *node, at spot) error {
 				rounds = &n.keys[i]
 				continue
 			}
+			if k.name == "most_passes" && ph.Kind == plan.Precondition {
+				here := at.below(k.name, k.line)
+				o.keys[k.name] = here
+				if err := r.set(reflect.ValueOf(&ph.MostPasses).Elem(), k.value, here); err != nil {
+					return err
+				}
+				continue
+			}
 			if k.name != "steady" || ph.Kind != plan.Precondition {
 				own.keys = append(own.keys, k)
 				continue

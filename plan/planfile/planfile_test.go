@@ -237,7 +237,7 @@ func full(t testing.TB) *plan.Plan {
 		Claims: &plan.Claims{Drive: "a drive", Source: "its: data sheet", Values: []plan.Claim{{Point: "a point", Figure: "read.mean", Value: 68_000, Unit: "us"}}},
 		Phases: []plan.Phase{
 			plan.PurgePhase([]int{0, 1, 2}), plan.FillPhase([]int{2}, 2, workload.DataSpec{CompressPct: 30}),
-			{Kind: plan.Precondition, Steady: &rule, Points: []plan.Point{point(0, one(workload.Spec{RW: "randtrimwrite", BlockSize: 4096, TrimWith: workload.WriteZeroes}))}},
+			{Kind: plan.Precondition, Steady: &rule, MostPasses: 4, Points: []plan.Point{point(0, one(workload.Spec{RW: "randtrimwrite", BlockSize: 4096, TrimWith: workload.WriteZeroes}))}},
 			{Kind: plan.Precondition, Steady: &fio, Points: []plan.Point{point(0, think)}},
 			{Kind: plan.Idle, Time: plan.Duration(25 * 24 * time.Hour)},
 			{Kind: plan.Measure, Points: []plan.Point{point(0, think)}, Sweep: &plan.Sweep{Axes: []sweep.Axis{{Name: "threads", Values: []string{"2"}}}, Knee: knee}},
@@ -373,6 +373,7 @@ func FuzzRead(f *testing.F) {
 	f.Add(string(asYAML))
 	f.Add(string(asJSON))
 	f.Add(strings.ReplaceAll(bomb(), ",", ", "))
+	f.Add(matrix + "{track: [{read_pct: 0, bs: 4k}, {point: 3, metric: mean}, \"randrw 100% read 1m 4T/32Q\"], window: 3, range_pct: 15}")
 	nodes, streams := maxNodes, maxStreams
 	maxNodes, maxStreams = 3000, 300
 	f.Cleanup(func() { maxNodes, maxStreams = nodes, streams })
