@@ -246,6 +246,35 @@ func TestProfileOnAScratchFile(t *testing.T) {
 	}
 }
 
+// Steady state that is not reached is a warning only in the quick form: here of an edited file, whose limits no
+// device keeps.
+func TestQuickProfileThatIsNotSteady(t *testing.T) {
+	for _, c := range []struct{ name, args, from, to string }{
+		{"snia-wsat", "--runtime 20ms --steady-max-rounds 5 --iodepth 2 --threads 1", "        max_rounds: 5\n", "        max_rounds: 5\n        range_pct: 0.0001\n"},
+		{"drive-spec", "--runtime 20ms --steady-round 20ms --steady-max-rounds 5 --iodepth 2", "max_rounds: 5}", "max_rounds: 5, range_pct: 0.0001}"},
+	} {
+		args := append([]string{"profile", "show", c.name, "--quick", "--size", "32m"}, strings.Fields(c.args)...)
+		shown := blkstorm(t, args...).want(t, exitGood).stdout
+		shown = strings.Replace(shown, c.from, c.to, 1)
+		for status, text := range map[int]string{exitGood: shown, exitMissed: strings.Replace(shown, "\nquick: true", "\nquick: false", 1)} {
+			if !strings.Contains(text, "0.0001") {
+				t.Fatalf("the file was not edited:\n%s", text)
+			}
+			cmd := command(t, "plan", "run", "--quiet", "--format", "json", "-")
+			cmd.Stdin = strings.NewReader(text)
+			var out strings.Builder
+			cmd.Stdout = &out
+			_ = cmd.Run() // the status tells
+			if got := cmd.ProcessState.ExitCode(); got != status {
+				t.Errorf("%s: exit status %d, want %d", c.name, got, status)
+			}
+			if !strings.Contains(out.String(), `"not_steady"`) {
+				t.Errorf("%s: no warning not_steady", c.name)
+			}
+		}
+	}
+}
+
 // A shell completes the name of a profile, and then files.
 func TestProfileCompletion(t *testing.T) {
 	out := blkstorm(t, "__complete", "profile", "run", "snia-").want(t, exitGood)
