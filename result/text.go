@@ -54,11 +54,7 @@ func (d *Doc) textHead(b *strings.Builder) {
 		b.WriteString("on " + printable.Text(strings.Join(append([]string{h.Hostname}, facts...), ", ")) + "\n")
 	}
 	if d.Plan != nil && d.Plan.Profile != "" {
-		head := "profile " + d.Plan.Profile
-		if d.Plan.Quick {
-			head += ", QUICK: times scaled down, not comparable with the published procedure"
-		}
-		b.WriteString(printable.Text(head) + "\n")
+		b.WriteString(printable.Text(d.Plan.ProfileText()) + "\n")
 	}
 	d.textMergeHead(b)
 	for _, r := range d.Resumed {
