@@ -124,6 +124,11 @@ func newView(r *load.Result) *view {
 			v.CardsOf += " – " + why
 		}
 	}
+	if n := len(d.Rounds); n > 0 {
+		if list, of := roundCards(d.Rounds[n-1]); list != nil {
+			v.Cards, v.CardsOf = list, of
+		}
+	}
 	v.Short = shortTable(d)
 	v.Facts, v.Targets, v.Plan = runFacts(d), targetFacts(d), planTable(d.Plan)
 	v.Steady, v.Sweep, v.Rounds, v.FindMax = steadySections(d), sweepGroups(d), roundsSections(d), findMaxTable(d)

@@ -160,7 +160,8 @@ func planTable(p *plan.Plan) *table {
 			ends = "steady state: " + ph.Steady.String()
 		}
 		if ph.Rounds != nil {
-			ends = "rounds until steady: " + ph.Rounds.Rule.String()
+			r := &ph.Rounds.Rule
+			ends = fmt.Sprintf("when all that is tracked is steady over %d rounds: range within %g %%, fitted range within %g %% of the mean; at most %d rounds", r.Window, r.RangePct, r.FittedPct, r.MaxRounds)
 		}
 		t.add(left(printable.Text(ph.Kind)), wide(printable.Text(what)), wide(printable.Text(ends)))
 	}
