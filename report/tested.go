@@ -83,9 +83,6 @@ func optional(before, s string) string {
 	return before + s
 }
 
-// maxShownTargets is how many targets stand open on the page.
-const maxShownTargets = 4
-
 // targetFacts are those of each target.
 func targetFacts(d *result.Doc) (out []facts) {
 	for i, t := range d.Targets {
