@@ -166,3 +166,18 @@ func TestRounds(t *testing.T) {
 		t.Error("matrices without a sweep")
 	}
 }
+
+func TestFindMaxFigure(t *testing.T) {
+	d := docOf(1, 1, 1, 1)
+	found, rate := 1, 9000.0
+	d.FindMax = &result.FindMax{Limit: "p99=1ms", FoundIOPS: &rate, FoundPoint: &found, Steps: []result.FindMaxStep{
+		{Point: 0, Kind: "ceiling", Achieved: 20_000, Value: 5e6}, {Point: 1, Kind: "confirm", Asked: 9000, Achieved: 8999, Value: 8e5, OK: true}, {Point: 2, Kind: "probe", Asked: 12_000, Achieved: 11_000, Value: 3e6}}}
+	f := findMaxFigure(d)
+	svg := string(f.Wide)
+	if strings.Count(svg, "<circle") != 3 || !strings.Contains(svg, "found, 8,999 IOPS") || !strings.Contains(svg, "limit: p99 within 1 ms") || strings.Contains(svg, "<path") {
+		t.Error(svg)
+	}
+	if d.FindMax.Steps = d.FindMax.Steps[:2]; findMaxFigure(d) != nil {
+		t.Error("a curve of one rate")
+	}
+}

@@ -85,6 +85,7 @@ type view struct {
 	Points      *table
 	Rounds      []roundsSection
 	FindMax     *table
+	FindCurve   *figureSVG
 	Published   []publishedTable
 	Quick       bool // the times of a published procedure were scaled down
 	Details     []detail
@@ -129,7 +130,7 @@ func newView(r *load.Result) *view {
 			v.Cards, v.CardsOf = list, of
 		}
 	}
-	v.Short = shortTable(d)
+	v.Short, v.FindCurve = shortTable(d), findMaxFigure(d)
 	v.Facts, v.Targets, v.Plan = runFacts(d), targetFacts(d), planTable(d.Plan)
 	v.Steady, v.Sweep, v.Rounds, v.FindMax = steadySections(d), sweepGroups(d), roundsSections(d), findMaxTable(d)
 	v.Published, v.Quick = publishedTables(d), d.Plan != nil && d.Plan.Profile != "" && d.Plan.Quick
