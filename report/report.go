@@ -85,6 +85,7 @@ type view struct {
 	Points      *table
 	Rounds      []roundsSection
 	FindMax     *table
+	FindCurve   *figureSVG
 	Published   []publishedTable
 	Quick       bool // the times of a published procedure were scaled down
 	Details     []detail
@@ -124,7 +125,12 @@ func newView(r *load.Result) *view {
 			v.CardsOf += " – " + why
 		}
 	}
-	v.Short = shortTable(d)
+	if n := len(d.Rounds); n > 0 {
+		if list, of := roundCards(d.Rounds[n-1]); list != nil {
+			v.Cards, v.CardsOf = list, of
+		}
+	}
+	v.Short, v.FindCurve = shortTable(d), findMaxFigure(d)
 	v.Facts, v.Targets, v.Plan = runFacts(d), targetFacts(d), planTable(d.Plan)
 	v.Steady, v.Sweep, v.Rounds, v.FindMax = steadySections(d), sweepGroups(d), roundsSections(d), findMaxTable(d)
 	v.Published, v.Quick = publishedTables(d), d.Plan != nil && d.Plan.Profile != "" && d.Plan.Quick

@@ -123,6 +123,7 @@ type line struct {
 	x, y  []float64
 	names []string // what a pointer sees of each point
 	bare  bool     // no dots
+	dots  bool     // nothing but dots
 }
 
 // plot is a drawing of lines.
@@ -194,6 +195,9 @@ func (p *plot) svg(class string, width, height float64) template.HTML {
 func (p *plot) draw(b *strings.Builder, l *line, sx, sy func(float64) float64, n func(float64) string) {
 	path, pen := "", "M"
 	for i := range l.x {
+		if l.dots {
+			break
+		}
 		if math.IsNaN(l.y[i]) || p.y.log && l.y[i] <= 0 {
 			pen = "M"
 			continue
@@ -201,7 +205,9 @@ func (p *plot) draw(b *strings.Builder, l *line, sx, sy func(float64) float64, n
 		path += pen + n(sx(l.x[i])) + " " + n(sy(l.y[i]))
 		pen = "L"
 	}
-	fmt.Fprintf(b, `<path class="%s" d="%s"/>`, l.class, path)
+	if path != "" {
+		fmt.Fprintf(b, `<path class="%s" d="%s"/>`, l.class, path)
+	}
 	if l.bare {
 		return
 	}

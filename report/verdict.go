@@ -151,6 +151,30 @@ func cards(p *result.Point) []card {
 	return out
 }
 
+// roundCards are the headline numbers of a phase of rounds: of the cell with the most IOPS, over the window.
+func roundCards(r *result.Rounds) (out []card, of string) {
+	best := -1
+	for i := range r.Cells {
+		if c := &r.Cells[i]; c.Rounds > 0 && (best < 0 || c.IOPS > r.Cells[best].IOPS) {
+			best = i
+		}
+	}
+	if best < 0 {
+		return nil, ""
+	}
+	c := &r.Cells[best]
+	out = []card{{"IOPS", figure(c.IOPS), "", ""}, {"Throughput", figure(c.BytesPerS / 1e6), "MB/s", ""}}
+	for _, l := range []struct {
+		key string
+		ns  int64
+	}{{"Mean latency", c.MeanNS}, {"p99 latency", c.P99NS}, {"Worst latency", c.MaxNS}} {
+		v, unit := nanos(float64(l.ns))
+		out = append(out, card{l.key, v, unit, ""})
+	}
+	of = fmt.Sprintf("%s – the most IOPS of %s, over %s", printable.Text(c.Label), plural(len(r.Cells), "cell"), plural(c.Rounds, "round"))
+	return out, of
+}
+
 // splitNote is a figure of each direction, when there are several.
 func splitNote(p *result.Point, text func(*result.Stat) string) string {
 	ds := used(direction{"read", p.Read}, direction{"write", p.Write}, direction{"trim", p.Trim})
