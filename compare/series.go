@@ -21,7 +21,7 @@ type series struct {
 	// shares counts, for each direction and percentile, how many I/Os of each row were below that of the
 	// whole window; nil without a histogram log.
 	shares map[Metric]*shares
-	at    map[int64]int // row by its start
+	at     map[int64]int // row by its start
 }
 
 // shares are counts per row on both sides of the bucket in which a percentile lies: a bucket may hold many
