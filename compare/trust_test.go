@@ -82,6 +82,12 @@ func TestRepeatsThatAreNone(t *testing.T) {
 			t.Errorf("no %s in %+v", code, d.Warnings)
 		}
 	}
+	// A point that one repeat of several has, against one of another side, has nothing to be told by.
+	d = compared(t, Options{}, a, []*load.Result{open("d", "y")})
+	if f := find(t, d, "total", "iops"); f.Verdict != CannotTell || !strings.Contains(f.Why, "of the repeats only") {
+		t.Errorf("%+v", f)
+	}
+	d = compared(t, Options{}, a, b)
 	if u := d.Comparisons[0].Unmatched; len(u) != 1 || u[0].Label != "y" || u[0].Side != "A" {
 		t.Errorf("%+v", u)
 	}
