@@ -106,6 +106,6 @@ reached, 130 or 143 interrupted (with a valid partial result).`,
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(a.runCommand(), a.sweepCommand(), a.planCommand(), a.findMaxCommand(), a.devicesCommand(), a.compareCommand(), a.versionCommand())
+	root.AddCommand(a.runCommand(), a.sweepCommand(), a.planCommand(), a.findMaxCommand(), a.mergeCommand(), a.compareCommand(), a.devicesCommand(), a.versionCommand())
 	return root
 }
