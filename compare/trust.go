@@ -95,10 +95,10 @@ func (s *side) alike(add func(code, message, advice string)) {
 	first := s.runs[0]
 	ids := map[string]bool{}
 	for _, r := range s.runs {
-		if id := r.Doc.ID; id != "" && ids[id] {
+		if id := r.id(); id != "" && ids[id] {
 			add("same_result", s.name+": the result "+id+" is given twice", "give each repeat once: the same one again looks like certainty")
 		}
-		ids[r.Doc.ID] = true
+		ids[r.id()] = true
 		list := differs(hostFacts(first.Doc), hostFacts(r.Doc))
 		list = append(list, deviceDifferences(first.Doc, r.Doc)...)
 		list = append(list, planDifferences(first.Doc.Plan, r.Doc.Plan)...)

@@ -98,9 +98,7 @@ func (m *merger) read(path string, s *scratch) error {
 	if mem.host == "" {
 		mem.host = hostOfPath(r.Name())
 	}
-	if mem.rows, err = mem.membersOf(d); err != nil {
-		return err
-	}
+	mem.rows = mem.membersOf(d)
 	walks := r.Kind == load.Folder && !r.Gaps.NoLog && !mem.merged
 	parts := mem.parts(d)
 	if walks {
@@ -133,33 +131,15 @@ func hostOfPath(path string) string {
 }
 
 // membersOf is what a document is in the list of members.
-func (mem *member) membersOf(d *result.Doc) ([]result.MergeMember, error) {
+func (mem *member) membersOf(d *result.Doc) []result.MergeMember {
 	if d.Merge == nil {
 		row := result.MergeMember{Path: mem.path, Host: mem.host, ID: mem.id, Started: mem.started, Targets: []int{}}
 		for i := range mem.targets {
 			row.Targets = append(row.Targets, i)
 		}
-		return []result.MergeMember{row}, nil
+		return []result.MergeMember{row}
 	}
-	g := d.Merge
-	if len(g.Members) == 0 || len(g.Points) != len(d.Points) {
-		return nil, fmt.Errorf("%s: its merge block is damaged: %d members, %d of %d points", mem.path, len(g.Members), len(g.Points), len(d.Points))
-	}
-	for _, one := range g.Members {
-		for _, t := range one.Targets {
-			if t < 0 || t >= len(d.Targets) {
-				return nil, fmt.Errorf("%s: its merge block is damaged: target %d of %q", mem.path, t, one.Name)
-			}
-		}
-	}
-	for i := range g.Points {
-		for _, row := range g.Points[i].Rows {
-			if row.Member < 0 || row.Member >= len(g.Members) {
-				return nil, fmt.Errorf("%s: its merge block is damaged: member %d of point %d", mem.path, row.Member, i)
-			}
-		}
-	}
-	return g.Members, nil
+	return d.Merge.Members
 }
 
 // partsOf are the points of a member.
