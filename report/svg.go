@@ -186,7 +186,11 @@ func (p *plot) svg(class string, width, height float64) template.HTML {
 		if x > width*0.6 {
 			anchor, dx = "end", -11
 		}
-		fmt.Fprintf(&b, `<circle class="ring" cx="%s" cy="%s" r="8"/><text class="ring" text-anchor="%s" x="%s" y="%s">%s</text>`, n(x), n(y), anchor, n(x+dx), n(max(top+10, y-9)), esc(p.ringName))
+		text := y - 9
+		if text < top+10 || p.rule > 0 && math.Abs(y-sy(p.rule)) < 36 { // where the rule's own name is
+			text = y + 22
+		}
+		fmt.Fprintf(&b, `<circle class="ring" cx="%s" cy="%s" r="8"/><text class="ring" text-anchor="%s" x="%s" y="%s">%s</text>`, n(x), n(y), anchor, n(x+dx), n(text), esc(p.ringName))
 	}
 	b.WriteString("</svg>")
 	return template.HTML(b.String()) // numbers, constants and escaped text

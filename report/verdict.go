@@ -283,10 +283,12 @@ func (l *noteList) search(f *result.FindMax) {
 // maxShort is how many measured points the short table at the top has.
 const maxShort = 20
 
-// shortTable is the headline numbers of several measured points; nil when there is one, or too many.
+// shortTable is the headline numbers of several measured points; nil when there is one, or too many, or when they are
+// a sweep.
 func shortTable(d *result.Doc) *table {
 	list := measured(d)
-	if len(list) < 2 || len(list) > maxShort || d.FindMax != nil {
+	swept := d.Sweep != nil && len(d.Sweep.Points) == len(list) // its matrices say it better
+	if len(list) < 2 || len(list) > maxShort || d.FindMax != nil || swept {
 		return nil
 	}
 	var stats []*result.Stat
