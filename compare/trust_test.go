@@ -129,3 +129,46 @@ func TestMatch(t *testing.T) {
 		t.Errorf("%s", out)
 	}
 }
+
+// Of a phase in rounds the measurement window counts, and its rounds are what there is to judge by; beside
+// repeats, the run is one value.
+func TestRounds(t *testing.T) {
+	rounds := func(id string, ns int64) *load.Result {
+		run := &loadtest.Run{ID: id, Host: "vm"}
+		for i := range 10 { // two cells, five rounds; the first two are before the window
+			jitter := int64(i/2%3) * 10
+			if i < 4 {
+				jitter = 1e6
+			}
+			run.Points = append(run.Points, loadtest.Point{Label: []string{"x", "y"}[i%2], Start: epoch.Add(time.Duration(i) * time.Minute),
+				Rows: loadtest.Steady(2, loadtest.Load{Op: op.Read, N: 100, NS: ns + jitter, Bytes: 4096})})
+		}
+		r := opened(t, run.File(t))
+		for i, p := range r.Doc.Points {
+			p.Round = 1 + i/2
+		}
+		r.Doc.Rounds = []*result.Rounds{{Done: 5, First: 3, Last: 5, Reached: true}}
+		return r
+	}
+	a, b := rounds("a", 1e5), rounds("b", 1.1e5)
+	d := compared(t, Options{}, one(a), one(b))
+	if n := len(d.Comparisons[0].Points); n != 2 {
+		t.Fatalf("%d points", n)
+	}
+	f := find(t, d, "total", "mean")
+	if f.Method != FromRounds || len(f.RunsA) != 3 || f.Verdict != Worse || !codes(d)["one_pair"] {
+		t.Errorf("%+v, %v", f, codes(d))
+	}
+	// The same phase once more is another point of that label.
+	twice := rounds("d", 1e5)
+	twice.Doc.Points = append(twice.Doc.Points, rounds("e", 1e5).Doc.Points...)
+	twice.Doc.Rounds = append(twice.Doc.Rounds, twice.Doc.Rounds[0])
+	if s := newSide("A", []*run{{Result: twice}}); len(s.order) != 4 || len(s.points[key{"y", 2}]) != 3 {
+		t.Errorf("%v", s.order)
+	}
+	d = compared(t, Options{}, []*load.Result{a, rounds("c", 1.001e5)}, one(b))
+	f = find(t, d, "total", "mean")
+	if f.Method != OneAgainstOthers || len(f.RunsA) != 2 || len(f.RunsB) != 1 || codes(d)["missing_repeats"] {
+		t.Errorf("%+v, %v", f, codes(d))
+	}
+}
