@@ -158,7 +158,7 @@ func (a *app) runPlan(ctx context.Context, p *plan.Plan, out *outputFlags, find 
 			return err
 		}
 		if nowhere && !out.quiet {
-			fmt.Fprintln(a.stderr, "blkstorm:", lost)
+			fmt.Fprintln(a.stderr, "blkstorm:", resultLost)
 		}
 	}
 	page, err := out.listen()

@@ -12,8 +12,8 @@ import (
 // checkfds): no device that is opened later can get such a number and be printed to. But what is written to
 // a closed standard output is lost without an error.
 
-// lost is said of such an output. It is no error: what Python's DEVNULL and daemon(3) open looks the same.
-const lost = "standard output is closed, or /dev/null opened for reading and writing, which looks the same: the result will be lost; --dir DIR would keep it"
+// resultLost is said of such an output. It is no error: what Python's DEVNULL and daemon(3) open looks the same.
+const resultLost = "standard output is closed, or /dev/null opened for reading and writing, which looks the same: the result will be lost; --dir DIR would keep it"
 
 var errOutputReadOnly = errors.New("standard output is open for reading only: the result would be lost; give --dir DIR, or send it to a file or a pipe")
 
