@@ -86,6 +86,7 @@ type view struct {
 	Rounds      []roundsSection
 	FindMax     *table
 	FindCurve   *figureSVG
+	Machines    []publishedTable // of a merged result
 	Published   []publishedTable
 	Quick       bool // the times of a published procedure were scaled down
 	Details     []detail
@@ -130,6 +131,7 @@ func newView(r *load.Result) *view {
 			v.Cards, v.CardsOf = list, of
 		}
 	}
+	v.Machines = mergedTables(d)
 	v.Short, v.FindCurve = shortTable(d), findMaxFigure(d)
 	v.Facts, v.Targets, v.Plan = runFacts(d), targetFacts(d), planTable(d.Plan)
 	v.Steady, v.Sweep, v.Rounds, v.FindMax = steadySections(d), sweepGroups(d), roundsSections(d), findMaxTable(d)

@@ -45,6 +45,8 @@ type Doc struct {
 	Sweep *Sweep `json:"sweep,omitempty"`
 	// Rounds tells of each phase of rounds that began, in order.
 	Rounds []*Rounds `json:"rounds,omitempty"`
+	// Merge is there when the document was made of several machines' ones.
+	Merge *Merge `json:"merge,omitempty"`
 	// figures are those of the sweep's points, for SumUp: a percentile may take a histogram to be read.
 	figures []sweep.Figure
 }

@@ -60,6 +60,7 @@ func (d *Doc) textHead(b *strings.Builder) {
 		}
 		b.WriteString(printable.Text(head) + "\n")
 	}
+	d.textMergeHead(b)
 	for _, r := range d.Resumed {
 		after := "before its first point"
 		if r.AfterPoint >= 0 {
@@ -85,13 +86,16 @@ func (d *Doc) textPoint(b *strings.Builder, index int, p *Point) {
 		wrap(b, "  skipped: ", "    ", p.Skipped, textWidth)
 		return
 	}
-	for _, line := range p.status() {
-		wrap(b, "  *** ", "      ", line, textWidth)
+	if d.Merge == nil { // else the machines' notes say it
+		for _, line := range p.status() {
+			wrap(b, "  *** ", "      ", line, textWidth)
+		}
 	}
 	facts := d.textFacts(p)
 	facts.write(b, "  ")
 	b.WriteString("\n")
 	d.textTables(b, p)
+	d.textMergePoint(b, index)
 	b.WriteString("\n")
 	after := p.textAfter()
 	after.write(b, "  ")
@@ -144,15 +148,23 @@ func (d *Doc) textFacts(p *Point) *table {
 	if p.WindowS > 0 {
 		window += ", from " + p.Started.UTC().Format("15:04:05 UTC")
 	}
-	t.add("window", window+", seed "+strconv.FormatUint(p.Seed, 10))
+	if d.Merge == nil { // each machine has its own
+		window += ", seed " + strconv.FormatUint(p.Seed, 10)
+	}
+	t.add("window", window)
 	return t
 }
 
 // textTargets is on what a point ran.
 func (d *Doc) textTargets(p *Point) *table {
 	t := &table{left: 2}
+	used := d.targetsOf(p)
+	if d.Merge != nil {
+		t.add("targets", fmt.Sprintf("%d on %s", len(used), plural(uint64(len(d.Merge.Members)), "machine")))
+		return t
+	}
 	name := "target"
-	for _, i := range d.targetsOf(p) {
+	for _, i := range used {
 		t.add(name, describe(d.Targets[i]))
 		name = ""
 	}
@@ -259,7 +271,7 @@ func (d *Doc) textTables(b *strings.Builder, p *Point) {
 		b.WriteString("\n  per stream\n")
 		figures(b, "  ", rows, tail)
 	}
-	if used := d.targetsOf(p); len(used) > 1 {
+	if used := d.targetsOf(p); len(used) > 1 && d.Merge.shows(len(used)) {
 		rows = nil
 		for _, i := range used {
 			rows = append(rows, figure{p.Targets[i].Path, p.Targets[i].Total})

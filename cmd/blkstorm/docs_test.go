@@ -56,7 +56,7 @@ func docs(t *testing.T, names ...string) string {
 
 // Every key of the documents is in the guide.
 func TestGuideHasEveryKey(t *testing.T) {
-	pages := []string{"docs/run.md", "docs/devices.md", "docs/find-max.md", "docs/plan.md", "docs/sweep.md", "docs/steady.md", "docs/thresholds.md", "docs/resume.md"}
+	pages := []string{"docs/run.md", "docs/devices.md", "docs/find-max.md", "docs/plan.md", "docs/sweep.md", "docs/steady.md", "docs/thresholds.md", "docs/resume.md", "docs/merge.md"}
 	guide := docs(t, pages...)
 	keys := map[string]bool{}
 	for _, v := range []any{result.Doc{}, execute.Preview{}, deviceList{}} {

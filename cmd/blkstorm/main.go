@@ -106,6 +106,6 @@ reached, 130 or 143 interrupted (with a valid partial result).`,
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(a.runCommand(), a.sweepCommand(), a.planCommand(), a.profileCommand(), a.findMaxCommand(), a.reportCommand(), a.devicesCommand(), a.versionCommand())
+	root.AddCommand(a.runCommand(), a.sweepCommand(), a.planCommand(), a.profileCommand(), a.findMaxCommand(), a.reportCommand(), a.mergeCommand(), a.devicesCommand(), a.versionCommand())
 	return root
 }

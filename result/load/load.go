@@ -16,6 +16,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
 
 	"blkstorm/result"
 	"blkstorm/result/fiojson"
@@ -76,11 +77,20 @@ type Gaps struct {
 // folder's other files is the same as the folder. Errors name the path and what is wrong with it.
 func Open(path string) (*Result, error) { return open(path, os.Stdin) }
 
+// Documents are large, and nothing of their text is kept.
+var (
+	texts   = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+	eliders = sync.Pool{New: func() any { return new(elider) }}
+)
+
 func open(path string, standard io.Reader) (*Result, error) {
 	r := &Result{Path: path}
-	text, err := r.read(standard)
+	text := texts.Get().(*bytes.Buffer)
+	defer texts.Put(text)
+	text.Reset()
+	err := r.read(text, standard)
 	if err == nil {
-		err = r.parse(text)
+		err = r.parse(text.Bytes())
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", r.Name(), err)
@@ -97,17 +107,17 @@ func (r *Result) Name() string {
 	return r.Path
 }
 
-// read returns the document's text.
-func (r *Result) read(standard io.Reader) ([]byte, error) {
+// read reads the document's text.
+func (r *Result) read(text *bytes.Buffer, standard io.Reader) error {
 	if r.Path == Standard {
-		return limited(standard, 0)
+		return limited(text, standard, 0)
 	}
 	if r.Path == "" {
-		return nil, errors.New("the path is empty")
+		return errors.New("the path is empty")
 	}
 	info, err := os.Stat(r.Path)
 	if err != nil {
-		return nil, reason(err)
+		return reason(err)
 	}
 	path := r.Path
 	switch {
@@ -115,22 +125,22 @@ func (r *Result) read(standard io.Reader) ([]byte, error) {
 		r.dir = r.Path
 		path = filepath.Join(r.dir, resultFile)
 	case info.Mode()&(fs.ModeDevice|fs.ModeSocket) != 0:
-		return nil, fmt.Errorf("%w: it is a device or a socket", ErrNoResult)
+		return fmt.Errorf("%w: it is a device or a socket", ErrNoResult)
 	case filepath.Base(path) == resultFile && exists(filepath.Join(filepath.Dir(path), intervalsFile)):
 		r.dir = filepath.Dir(path)
 	}
 	file, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%w: there is no %s in the folder", ErrNoResult, resultFile)
+		return fmt.Errorf("%w: there is no %s in the folder", ErrNoResult, resultFile)
 	}
 	if err != nil {
-		return nil, reason(err)
+		return reason(err)
 	}
 	defer file.Close()
 	if info, err = file.Stat(); err != nil {
-		return nil, reason(err)
+		return reason(err)
 	}
-	return limited(file, info.Size())
+	return limited(text, file, info.Size())
 }
 
 // reason is an error of the file system without its path, which stands before it already.
@@ -148,29 +158,32 @@ func exists(path string) bool {
 }
 
 // limited reads all of in, of which size bytes are expected.
-func limited(in io.Reader, size int64) ([]byte, error) {
+func limited(text *bytes.Buffer, in io.Reader, size int64) error {
 	if size > maxDocument {
-		return nil, fmt.Errorf("%w: %d bytes are more than any document has", ErrNoResult, size)
+		return fmt.Errorf("%w: %d bytes are more than any document has", ErrNoResult, size)
 	}
-	b := bytes.NewBuffer(make([]byte, 0, size+bytes.MinRead))
-	n, err := b.ReadFrom(io.LimitReader(in, maxDocument+1))
+	text.Grow(int(size) + bytes.MinRead)
+	n, err := text.ReadFrom(io.LimitReader(in, maxDocument+1))
 	if err != nil {
-		return nil, reason(err)
+		return reason(err)
 	}
 	if n > maxDocument {
-		return nil, fmt.Errorf("%w: over %d bytes are more than any document has", ErrNoResult, int64(maxDocument))
+		return fmt.Errorf("%w: over %d bytes are more than any document has", ErrNoResult, int64(maxDocument))
 	}
-	return b.Bytes(), nil
+	return nil
 }
 
 // parse makes the document of its text.
 func (r *Result) parse(text []byte) error {
 	text = bytes.TrimSpace(text)
 	doc := &result.Doc{}
-	err := json.Unmarshal(text, doc)
+	e := eliders.Get().(*elider)
+	defer eliders.Put(e)
+	err := json.Unmarshal(e.take(text), doc)
 	if err != nil || doc.Schema != result.Schema {
 		return r.parseOther(text, doc.Schema, err)
 	}
+	e.putBack(doc)
 	if err := check(doc); err != nil {
 		return fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
@@ -200,7 +213,7 @@ func (r *Result) parseOther(text []byte, schema string, err error) error {
 	case isStream(text):
 		return fmt.Errorf("%w: it is a stream of --format ndjson; results are read from --format json and from the folder of --dir", ErrNoResult)
 	case err != nil:
-		return unreadable(text, err)
+		return unreadable(text, json.Unmarshal(text, &result.Doc{})) // with its own places
 	}
 	return fmt.Errorf("%w: its schema is %q, and this version reads %q", ErrNoResult, schema, result.Schema)
 }

@@ -158,6 +158,13 @@ func (l *Line) Decode(h *histogram.Histogram) error {
 	return nil
 }
 
+// CopyTo makes to a copy of the line that stays valid; to's memory is used again.
+func (l *Line) CopyTo(to *Line) {
+	code := append(to.code[:0], l.code...)
+	*to = *l
+	to.code = code
+}
+
 // Log gives the lines of a folder's latency.hlog, in the order in which they were written, without their
 // histograms. A line is valid until the next one. The line that was cut short (Gaps.LogCut) is left out;
 // another line that cannot be read is an error, and the end.

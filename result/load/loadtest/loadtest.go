@@ -95,11 +95,10 @@ func (r *Run) Folder(t testing.TB) string {
 		t.Fatal(err)
 	}
 	d := r.head()
-	err = folder.Result(d)
 	for i := range r.Points {
-		err = errors.Join(err, r.point(d, i, folder), folder.Result(d))
+		err = errors.Join(err, r.point(d, i, folder))
 	}
-	if err := errors.Join(err, folder.Close()); err != nil {
+	if err := errors.Join(err, folder.Result(d), folder.Close()); err != nil {
 		t.Fatal(err)
 	}
 	return dir
