@@ -105,7 +105,6 @@ type view struct {
 	HasTargets  bool
 	HasHeatC    bool // temperatures
 	PausesCut   bool
-	Gaps        load.Gaps
 	Kind        load.Kind
 	doc         *result.Doc
 	time        *timeline
@@ -113,7 +112,7 @@ type view struct {
 
 func newView(r *load.Result) *view {
 	d := r.Doc
-	v := &view{doc: d, time: newTimeline(d), Gaps: r.Gaps, Kind: r.Kind}
+	v := &view{doc: d, time: newTimeline(d), Kind: r.Kind}
 	v.Title = titleOf(d)
 	v.Sub = printable.Text(strings.Join(nonEmpty(d.Host.Hostname, optional("guest of ", d.Host.Hypervisor), startText(d), targetText(d)), " · "))
 	v.Notes, v.Warnings = notes(d), warnings(d)
