@@ -194,6 +194,7 @@ func notes(d *result.Doc) []note {
 	if len(d.Points) == 0 {
 		l.say("bad", "", "No point was run: there are no figures.")
 	}
+	l.leftOut(d.Merge)
 	skipped := 0
 	for i, p := range d.Points {
 		if p.Skipped != "" {
