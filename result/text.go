@@ -134,7 +134,7 @@ func (d *Doc) textFacts(p *Point) *table {
 	name := "target"
 	used := d.targetsOf(p)
 	if d.Merge != nil {
-		t.add("targets", fmt.Sprintf("%d on %s", len(used), plural(uint64(len(d.Merge.Members)), "machine")))
+		t.add("targets", fmt.Sprintf("%d on %s", len(d.Targets), plural(uint64(len(d.Merge.Members)), "machine")))
 		used = nil
 	}
 	for _, i := range used {
