@@ -121,6 +121,9 @@ func (m *merger) read(path string, s *scratch) error {
 	defer m.mu.Unlock()
 	m.members = append(m.members, mem)
 	m.keepPlan(mem, ran, d.Plan)
+	if d.Merge != nil {
+		m.leftOut = append(m.leftOut, d.Merge.LeftOut...)
+	}
 	return nil
 }
 
