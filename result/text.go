@@ -133,9 +133,9 @@ func (d *Doc) textFacts(p *Point) *table {
 	t := &table{left: 2}
 	name := "target"
 	used := d.targetsOf(p)
-	if d.Merge != nil {
+	if d.Merge != nil && len(d.Targets) > 0 {
 		t.add("targets", fmt.Sprintf("%d on %s", len(d.Targets), plural(uint64(len(d.Merge.Members)), "machine")))
-		used = nil
+		used = nil // they have no facts in common
 	}
 	for _, i := range used {
 		t.add(name, describe(d.Targets[i]))
