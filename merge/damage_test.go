@@ -91,6 +91,15 @@ func TestLeftOut(t *testing.T) {
 	if d := r.Doc; len(d.Merge.LeftOut) != 2 || !r.Broken || d.Warnings[0].Code != "merged_left_out" || !strings.Contains(d.Warnings[0].Message, "2 of 3 inputs") || !strings.Contains(d.Warnings[0].Message, "cut short") {
 		t.Errorf("%+v, %+v", r.Doc.Merge.LeftOut, r.Doc.Warnings)
 	}
+	// A merge of that merge still says so.
+	again := filepath.Join(t.TempDir(), "again.json")
+	var merged bytes.Buffer
+	if err := errors.Join(result.WriteJSON(&merged, r.Doc), os.WriteFile(again, merged.Bytes(), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if r := must(t, Options{}, again, vm("third", epoch, 3, eachRead).File(t)); len(r.Doc.Merge.LeftOut) != 2 || !r.Broken || len(r.Doc.Merge.Members) != 2 {
+		t.Errorf("merged once more: %+v", r.Doc.Merge)
+	}
 	bad := vm("bad", epoch, 3, eachRead).Document(t)
 	bad.Points[0].Read.Latency.Max *= 2
 	bad.Points[0].Total.Latency.Max *= 2

@@ -24,7 +24,7 @@ const maxErrors = 100
 func (m *merger) document() (*result.Doc, error) {
 	d := &result.Doc{
 		Schema: result.Schema, Version: m.options.Version, ID: m.id(), Host: m.host(), Clock: m.clock(),
-		Plan: m.members[0].plan, Targets: []*device.Facts{}, Points: []*result.Point{}, Percentiles: m.percentiles(),
+		Plan: m.plans.first, Targets: []*device.Facts{}, Points: []*result.Point{}, Percentiles: m.percentiles(),
 		Merge: &result.Merge{Members: []result.MergeMember{}, LeftOut: m.leftOut, Points: []result.MergePoint{}},
 	}
 	if d.Merge.LeftOut == nil {
@@ -161,7 +161,7 @@ func (m *merger) point(d *result.Doc, p *point) (*result.Point, *result.MergePoi
 	out.DrainedMaxNS, out.InFlight, out.Process, out.CPU = p.drainedMax, p.inFlight, p.process, p.meanCPU()
 	out.IODepthEffective = p.depth
 	p.addFailures(out)
-	err := p.figures(d, out, gave)
+	err := m.figures(d, p, out, gave)
 	m.addTargets(d, p, out)
 	out.Warnings = append(m.pointWarnings(p, how, gave), p.warnings.list(len(m.members))...)
 	return out, how, err
@@ -204,7 +204,7 @@ func (p *point) even(gave []*part) bool {
 }
 
 // figures makes the sums of all directions and streams.
-func (p *point) figures(d *result.Doc, out *result.Point, gave []*part) error {
+func (m *merger) figures(d *result.Doc, p *point, out *result.Point, gave []*part) error {
 	window := 0.0
 	if p.even(gave) {
 		window = out.WindowS
@@ -234,6 +234,9 @@ func (p *point) figures(d *result.Doc, out *result.Point, gave []*part) error {
 		stream.Total, stream.Read, stream.Write, stream.Trim, stream.Sync = s[0], s[1], s[2], s[3], s[4]
 		stream.Targets = []int{}
 		for _, t := range st.targets {
+			if !m.keepsTargets() {
+				break
+			}
 			stream.Targets = append(stream.Targets, t.member.target+t.target)
 		}
 		slices.Sort(stream.Targets)
@@ -244,6 +247,10 @@ func (p *point) figures(d *result.Doc, out *result.Point, gave []*part) error {
 
 // addTargets lists what each target of each machine gave.
 func (m *merger) addTargets(d *result.Doc, p *point, out *result.Point) {
+	out.Targets = []*result.Target{}
+	if !m.keepsTargets() {
+		return
+	}
 	out.Targets = make([]*result.Target, len(d.Targets))
 	for _, part := range p.parts {
 		for i, t := range part.targets {

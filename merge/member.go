@@ -18,21 +18,20 @@ import (
 
 // member is one input, as it stays in memory: without histograms, and without its document.
 type member struct {
-	index    int // in the sorted list
-	path     string
-	host, id string
-	called   string // see nameMembers
-	version  string
-	started  time.Time
-	facts    host.Facts
-	clock    host.Clock
-	asked    []float64 // percentiles
-	targets  []*device.Facts
-	plan     *plan.Plan // nil of fio
-	options  []map[string]string
-	warnings []verdict.Warning
-	broken   bool // its files are damaged
-	notes    []string
+	index     int // in the sorted list
+	path      string
+	host, id  string
+	called    string // see nameMembers
+	version   string
+	started   time.Time
+	facts     host.Facts
+	clock     host.Clock
+	asked     []float64 // percentiles
+	targets   []*device.Facts
+	canonical string // what it ran, see canonical
+	warnings  []verdict.Warning
+	broken    bool // its files are damaged
+	notes     []string
 
 	// rows are what it is in Merge.Members: one for itself, or those of the merge that it is.
 	rows    []result.MergeMember
@@ -93,14 +92,16 @@ func (m *merger) read(path string, s *scratch) error {
 	}
 	mem := &member{
 		path: r.Path, host: d.Host.Hostname, id: d.ID, version: d.Version, started: d.Started, facts: d.Host, clock: d.Clock,
-		asked: d.Percentiles, targets: d.Targets, plan: d.Plan, options: r.Options, warnings: d.Warnings, merged: d.Merge != nil,
+		asked: d.Percentiles, targets: d.Targets, warnings: d.Warnings, merged: d.Merge != nil,
 	}
 	if mem.host == "" {
 		mem.host = hostOfPath(r.Name())
 	}
 	mem.rows = mem.membersOf(d)
 	walks := r.Kind == load.Folder && !r.Gaps.NoLog && !mem.merged
+	ran := canonical(r)
 	parts := mem.parts(d)
+	parts.plan = d.Plan
 	if walks {
 		s.walkAll(mem, parts, r)
 	}
@@ -119,6 +120,10 @@ func (m *merger) read(path string, s *scratch) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.members = append(m.members, mem)
+	m.keepPlan(mem, ran, d.Plan)
+	if d.Merge != nil {
+		m.leftOut = append(m.leftOut, d.Merge.LeftOut...)
+	}
 	return nil
 }
 
@@ -148,6 +153,7 @@ type partsOf struct {
 	all   map[key]*part
 	at    map[int]*part
 	seen  map[key]int
+	plan  *plan.Plan // nil of fio
 }
 
 func (mem *member) parts(d *result.Doc) *partsOf {
@@ -173,12 +179,12 @@ func (parts *partsOf) add(mem *member, at int, k key) *part {
 // of is the part that a row belongs to. The document lacks that of a point within which the run was cut
 // off: then the plan says in which phase it was. nil: nothing says it.
 func (parts *partsOf) of(mem *member, row *result.Interval) *part {
-	if p := parts.at[row.Point]; p != nil || mem.plan == nil {
+	if p := parts.at[row.Point]; p != nil || parts.plan == nil {
 		return p
 	}
 	n := 0
-	for i := range mem.plan.Phases {
-		ph := &mem.plan.Phases[i]
+	for i := range parts.plan.Phases {
+		ph := &parts.plan.Phases[i]
 		if ph.Rounds != nil {
 			break // how many points it makes is not known
 		}

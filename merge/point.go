@@ -109,8 +109,11 @@ func (m *merger) add(k key, part *part, doc *result.Point, merged *result.Merge,
 	} else {
 		part.rows = []result.MergeRow{rowOf(doc.Total)}
 	}
-	for _, t := range doc.Targets {
-		part.targets = append(part.targets, withoutHistograms(t))
+	m.targetRows.Add(int64(len(doc.Targets)))
+	if m.keepsTargets() {
+		for _, t := range doc.Targets {
+			part.targets = append(part.targets, withoutHistograms(t))
+		}
 	}
 	if part.gave() {
 		same := func(rate float64, n uint64) bool { return math.Abs(rate*doc.WindowS-float64(n)) <= 1e-9*float64(n) }

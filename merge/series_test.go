@@ -104,6 +104,33 @@ func TestMemoryIsFlat(t *testing.T) {
 	}
 }
 
+// A document does not grow beyond measure with the targets of all machines.
+func TestManyTargets(t *testing.T) {
+	many := func(host string) string {
+		run := vm(host, epoch, 1, eachRead)
+		for i := range 150 {
+			run.Targets = append(run.Targets, fmt.Sprint("/dev/disk", i))
+		}
+		for range 69 {
+			run.Points = append(run.Points, run.Points[0])
+		}
+		return run.File(t)
+	}
+	a, b := many("a"), many("b")
+	d := must(t, Options{}, a).Doc
+	if len(d.Points[69].Targets) != 150 || len(d.Points[69].Streams[0].Targets) != 150 || len(d.Warnings) != 0 {
+		t.Errorf("one machine: %d targets, %+v", len(d.Points[69].Targets), d.Warnings)
+	}
+	d = must(t, Options{}, a, b).Doc
+	if p := d.Points[0]; len(p.Targets) != 0 || len(p.Streams[0].Targets) != 0 || len(d.Targets) != 300 || d.Warnings[0].Code != "merged_targets_left_out" || p.Total.IOs != 200 {
+		t.Errorf("two: %d targets of %d, %+v", len(p.Targets), len(d.Targets), d.Warnings)
+	}
+	var out bytes.Buffer
+	if err := result.WriteText(&out, d); err != nil || !strings.Contains(out.String(), "300 on 2 machines") {
+		t.Errorf("%v\n%s", err, out.String())
+	}
+}
+
 // fioOutput is a file of fio's JSON with one job.
 func fioOutput(t *testing.T, host string, ios int, latency string) string {
 	t.Helper()

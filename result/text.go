@@ -156,7 +156,9 @@ func (d *Doc) textTargets(p *Point) *table {
 	t := &table{left: 2}
 	used := d.targetsOf(p)
 	if d.Merge != nil {
-		t.add("targets", fmt.Sprintf("%d on %s", len(used), plural(uint64(len(d.Merge.Members)), "machine")))
+		if len(d.Targets) > 0 { // they have no facts in common
+			t.add("targets", fmt.Sprintf("%d on %s", len(d.Targets), plural(uint64(len(d.Merge.Members)), "machine")))
+		}
 		return t
 	}
 	name := "target"
