@@ -58,6 +58,9 @@ func (r *run) columns(point int, count counted) (y, x []float64) {
 
 // counts says what rows count of a figure that is a mean over them.
 func (r *run) counts(point int, m Metric) (counted, error) {
+	if r.series == nil {
+		return nil, fmt.Errorf("of the repeats only %s has the point", r.Name())
+	}
 	if r.noRows != "" {
 		return nil, fmt.Errorf("%s: %s", r.Name(), r.noRows)
 	}
@@ -123,6 +126,9 @@ func (r *run) quantile(point int, m Metric, value float64) (stat.Quantile, error
 		return fail(err)
 	}
 	counts := r.series[point].shares[m]
+	if counts == nil {
+		return fail(errors.New("latency.hlog has nothing of this direction"))
+	}
 	_, ios := r.columns(point, count)
 	counted := 0.0
 	for _, n := range counts.upTo {
@@ -148,18 +154,19 @@ func (r *run) quantile(point int, m Metric, value float64) (stat.Quantile, error
 	share.Value = p / 100
 	share = share.AtLeast(math.Sqrt(share.Value * (1 - share.Value) / float64(all.Count())))
 	return stat.Quantile{
-		Value: value, Share: share, Step: r.resolution(),
+		Value: value, Share: share, Step: r.resolution(value),
 		At: func(share float64) float64 { return float64(all.Percentile(100 * share)) },
 	}, nil
 }
 
-// resolution is how wide the buckets of latencies are, as part of the latency: 1/1024 of ours, 1/64 of
-// fio's.
-func (r *run) resolution() float64 {
+// resolution is how wide the bucket of a latency is, as part of it: 1/1024 of ours, 1/64 of fio's, and at
+// least a nanosecond.
+func (r *run) resolution(value float64) float64 {
+	width := 1. / 1024
 	if r.Kind == load.Fio {
-		return 1. / 64
+		width = 1. / 64
 	}
-	return 1. / 1024
+	return max(width, 1/value)
 }
 
 // step is the standard error that comes of counting alone, a value spread evenly over one step: an I/O at
@@ -167,7 +174,7 @@ func (r *run) resolution() float64 {
 func (r *run) step(point int, m Metric, value float64) float64 {
 	step := 1.0
 	if _, ok := m.percentile(); ok {
-		step = value * r.resolution()
+		step = value * r.resolution(value)
 	} else if m.rate() {
 		step = value / float64(max(statOf(r.Doc.Points[point], m.Direction).IOs, 1))
 	}

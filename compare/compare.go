@@ -174,15 +174,27 @@ func moved(a, b []place) []string {
 	return out
 }
 
-// values are a figure of each run of a side, and their mean.
+// values are a figure of each run of a side, of which a point in rounds has the mean over them, and the mean
+// of all. With one run they are those of its rounds.
 func values(places []place, m Metric) (all []float64, mean float64, err error) {
-	for _, p := range places {
-		v, err := p.figure(m)
-		if err != nil {
-			return nil, 0, fmt.Errorf("%s: %w", p.run.Name(), err)
+	runs := byRun(places)
+	if len(runs) == 1 && len(places) > 1 {
+		runs = nil
+		for i := range places {
+			runs = append(runs, places[i:i+1])
+		}
+	}
+	for _, rounds := range runs {
+		v := 0.0
+		for _, p := range rounds {
+			one, err := p.figure(m)
+			if err != nil {
+				return nil, 0, fmt.Errorf("%s: %w", p.run.Name(), err)
+			}
+			v += one / float64(len(rounds))
 		}
 		all = append(all, v)
-		mean += v / float64(len(places))
+		mean += v / float64(len(runs))
 	}
 	return all, mean, nil
 }
@@ -250,8 +262,12 @@ func finite(v float64) *float64 {
 func (f *Figure) test(a, b []place, m Metric) (stat.Comparison, error) {
 	if len(a) > 1 || len(b) > 1 {
 		f.Method = FromRepeats
-		if len(a) == 1 || len(b) == 1 {
+		switch {
+		case len(byRun(a)) == 1 && len(byRun(b)) == 1:
+			f.Method = FromRounds
+		case len(byRun(a)) == 1 || len(byRun(b)) == 1:
 			f.Method = OneAgainstOthers
+			f.single(a, b)
 		}
 		return f.means(repeated(a, m, f.RunsA), repeated(b, m, f.RunsB))
 	}
@@ -283,6 +299,16 @@ func (f *Figure) test(a, b []place, m Metric) (stat.Comparison, error) {
 		return f.none(err)
 	}
 	return f.means(ma, mb)
+}
+
+// single takes the rounds of the one run together: its scatter is not that of repeats.
+func (f *Figure) single(a, b []place) {
+	if len(byRun(a)) == 1 {
+		f.RunsA = []float64{*f.A}
+	}
+	if len(byRun(b)) == 1 {
+		f.RunsB = []float64{*f.B}
+	}
 }
 
 func (f *Figure) none(err error) (stat.Comparison, error) {

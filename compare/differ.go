@@ -9,6 +9,7 @@ import (
 
 	"blkstorm/plan"
 	"blkstorm/result"
+	"blkstorm/result/load"
 	"blkstorm/verdict"
 )
 
@@ -44,10 +45,18 @@ func differences(a, b *side, keys []key) []verdict.Warning {
 	if x, y := ra.Doc.Version, rb.Doc.Version; x != y {
 		add("version_differs", fmt.Sprintf("measured by different versions: %q, %q", x, y), "measure both with the same program")
 	}
-	if ra.Doc.ID != "" && slices.ContainsFunc(b.runs, func(r *run) bool { return r.Doc.ID == ra.Doc.ID }) {
-		add("same_result", "both sides have the result "+ra.Doc.ID, "give two different results")
+	if id := ra.id(); id != "" && slices.ContainsFunc(b.runs, func(r *run) bool { return r.id() == id }) {
+		add("same_result", "both sides have the result "+id, "give two different results")
 	}
 	return out
+}
+
+// id is what a result has for itself; fio's have nothing of the kind.
+func (r *run) id() string {
+	if r.Kind == load.Fio {
+		return ""
+	}
+	return r.Doc.ID
 }
 
 // some is the beginning of a list.

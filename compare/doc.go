@@ -90,6 +90,7 @@ const (
 const (
 	FromRows         = "rows"                // Welch's t, from the interval rows of one run on each side
 	FromRowShares    = "rows_percentile"     // Woodruff's interval, from the histograms of the rows
+	FromRounds       = "rounds"              // Welch's t over the rounds of one run on each side
 	FromRepeats      = "repeats"             // Welch's t over the values of several runs on each side
 	OneAgainstOthers = "one_against_repeats" // Student's t of one run against several
 )
@@ -99,10 +100,10 @@ type Figure struct {
 	Direction string `json:"direction"` // total, read, write, trim or sync
 	Metric    string `json:"metric"`    // iops, bw, mean, p99.9, response.max, ...
 	Unit      string `json:"unit"`      // 1/s, bytes/s or ns
-	// A and B are the means over the side's runs; nil when a run has no such figure.
+	// A and B are the means over the side's runs, or over a run's rounds; nil when one has no such figure.
 	A *float64 `json:"a"`
 	B *float64 `json:"b"`
-	// RunsA and RunsB are the values of repeats.
+	// RunsA and RunsB are the values of repeats, or of rounds.
 	RunsA []float64 `json:"runs_a,omitempty"`
 	RunsB []float64 `json:"runs_b,omitempty"`
 	// ChangePct is by how much B is over A, in percent of A; nil without both, or when A is 0.

@@ -103,15 +103,13 @@ func shown(list []verdict.Warning) []verdict.Warning {
 
 func (c *Comparison) view() viewComparison {
 	v := viewComparison{ID: "compare-" + c.Side, Side: c.Side, Summary: c.Summary, Warnings: shown(c.Warnings)}
-	// The widest change is at the end of the scale, but for those of over 100 %.
+	// Twice the widest change is at the end of the scale, but at most 100 %; wider intervals end there.
 	reach := 1.0
 	bars := false
 	for _, p := range c.Points {
 		for _, f := range p.Figures {
-			for _, pct := range []*float64{f.ChangePct, f.LowPct, f.HighPct} {
-				if pct != nil && f.P != nil {
-					reach, bars = max(reach, min(math.Abs(*pct), 100)), true
-				}
+			if f.ChangePct != nil && f.P != nil {
+				reach, bars = max(reach, min(2*math.Abs(*f.ChangePct), 100)), true
 			}
 		}
 	}

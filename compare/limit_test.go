@@ -74,8 +74,8 @@ func FuzzParseLimit(f *testing.F) {
 	})
 }
 
-// steady is a run of two points whose figures do not vary: what changed is shown.
-func steady(t *testing.T, id string, reads, writes uint32, ns int64, labels ...string) *load.Result {
+// even is a run of two points whose figures do not vary: what changed is shown.
+func even(t *testing.T, id string, reads, writes uint32, ns int64, labels ...string) *load.Result {
 	t.Helper()
 	run := &loadtest.Run{ID: id, Host: "vm"}
 	for _, label := range labels {
@@ -86,7 +86,7 @@ func steady(t *testing.T, id string, reads, writes uint32, ns int64, labels ...s
 }
 
 func TestFailIf(t *testing.T) {
-	base := steady(t, "a", 1000, 0, 100e3, "one", "two")
+	base := even(t, "a", 1000, 0, 100e3, "one", "two")
 	for _, c := range []struct {
 		name  string
 		other *load.Result
@@ -94,16 +94,16 @@ func TestFailIf(t *testing.T) {
 		where string // labels of what breaks it
 		why   string
 	}{
-		{"worse", steady(t, "b", 900, 0, 111e3, "one", "two"), "p99 worse 10%", "one two", "+11.0 %, from"},
-		{"worse, of the only direction", steady(t, "b", 900, 0, 111e3, "one", "two"), "read.p99 worse 10%", "one two", "+11.0 %"},
-		{"at one point", steady(t, "b", 900, 0, 111e3, "one", "two"), "p99 worse 10% at t*", "two", "+11.0 %"},
-		{"just as much", steady(t, "b", 900, 0, 100e3, "one", "two"), "iops worse 10%", "one two", "-10.0"},
-		{"less", steady(t, "b", 901, 0, 100e3, "one", "two"), "iops worse 10%", "", ""},
-		{"better", steady(t, "b", 1200, 0, 50e3, "one", "two"), "iops worse 1%", "", ""},
-		{"a point is gone", steady(t, "b", 1000, 0, 100e3, "one"), "mean worse 10%", "two", "only A has it"},
-		{"a point is new", steady(t, "b", 1000, 0, 100e3, "one", "two", "three"), "mean worse 10%", "", ""},
-		{"no interval", steady(t, "b", 1000, 0, 120e3, "one", "two"), "max worse 10%", "one two", "cannot be told"},
-		{"a direction is gone", steady(t, "b", 0, 1000, 100e3, "one", "two"), "read.mean worse 10%", "one two", "no I/O of direction read"},
+		{"worse", even(t, "b", 900, 0, 111e3, "one", "two"), "p99 worse 10%", "one two", "+11.0 %, from"},
+		{"worse, of the only direction", even(t, "b", 900, 0, 111e3, "one", "two"), "read.p99 worse 10%", "one two", "+11.0 %"},
+		{"at one point", even(t, "b", 900, 0, 111e3, "one", "two"), "p99 worse 10% at t*", "two", "+11.0 %"},
+		{"just as much", even(t, "b", 900, 0, 100e3, "one", "two"), "iops worse 10%", "one two", "-10.0"},
+		{"less", even(t, "b", 901, 0, 100e3, "one", "two"), "iops worse 10%", "", ""},
+		{"better", even(t, "b", 1200, 0, 50e3, "one", "two"), "iops worse 1%", "", ""},
+		{"a point is gone", even(t, "b", 1000, 0, 100e3, "one"), "mean worse 10%", "two", "only A has it"},
+		{"a point is new", even(t, "b", 1000, 0, 100e3, "one", "two", "three"), "mean worse 10%", "", ""},
+		{"no interval", even(t, "b", 1000, 0, 120e3, "one", "two"), "max worse 10%", "one two", "cannot be told"},
+		{"a direction is gone", even(t, "b", 0, 1000, 100e3, "one", "two"), "read.mean worse 10%", "one two", "no I/O of direction read"},
 	} {
 		l, err := ParseLimit(c.limit)
 		if err != nil {

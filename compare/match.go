@@ -43,11 +43,27 @@ func newSide(name string, runs []*run) *side {
 	s := &side{name: name, runs: runs, points: map[key][]place{}}
 	for _, r := range runs {
 		nth := map[string]int{}
+		phase, last := -1, 0    // of rounds, and the round before
+		had := map[string]int{} // which round of this phase a label had last
 		for i, p := range r.Doc.Points {
 			if prepares(p.Phase) {
 				continue
 			}
-			nth[p.Label]++
+			first := p.Round == 0 // of its label, or of its label in a phase of rounds
+			if p.Round > 0 {
+				if phase < 0 || p.Round < last || had[p.Label] == p.Round {
+					phase++
+					clear(had)
+				}
+				if last = p.Round; !r.inWindow(phase, p.Round) {
+					continue
+				}
+				first = had[p.Label] == 0
+				had[p.Label] = p.Round
+			}
+			if first {
+				nth[p.Label]++
+			}
 			k := key{p.Label, nth[p.Label]}
 			if s.points[k] == nil {
 				s.order = append(s.order, k)
@@ -56,6 +72,27 @@ func newSide(name string, runs []*run) *side {
 		}
 	}
 	return s
+}
+
+// inWindow says whether a round belongs to the measurement window of its phase, the n-th one of rounds;
+// without a window all rounds count.
+func (r *run) inWindow(n, round int) bool {
+	if n >= len(r.Doc.Rounds) || r.Doc.Rounds[n].First == 0 {
+		return true
+	}
+	return round >= r.Doc.Rounds[n].First && round <= r.Doc.Rounds[n].Last
+}
+
+// byRun puts the places of each run together: more than one are the rounds of a point.
+func byRun(places []place) (out [][]place) {
+	for _, p := range places {
+		if n := len(out); n > 0 && out[n-1][0].run == p.run {
+			out[n-1] = append(out[n-1], p)
+		} else {
+			out = append(out, []place{p})
+		}
+	}
+	return out
 }
 
 // prepares says that a phase is there to prepare what is measured.

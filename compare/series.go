@@ -21,12 +21,13 @@ type series struct {
 	// shares counts, for each direction and percentile, how many I/Os of each row were below that of the
 	// whole window; nil without a histogram log.
 	shares map[Metric]*shares
-	at    map[int64]int // row by its start
+	at     map[int64]int // row by its start
 }
 
 // shares are counts per row on both sides of the bucket in which a percentile lies: a bucket may hold many
 // values, as when a stall ends for all I/Os in flight at once.
 type shares struct {
+	value int64     // the percentile
 	under []float64 // below the bucket
 	upTo  []float64 // below the bucket's end
 }
@@ -84,8 +85,11 @@ func (r *run) prepare(metrics []Metric) (any bool) {
 			}
 			for _, direction := range directions {
 				if of := statOf(p, direction); (m.Direction == "" || m.Direction == direction) && of != nil && of.IOs > 0 {
-					s.shares[Metric{direction, m.Figure}] = &shares{make([]float64, len(s.rows)), make([]float64, len(s.rows))}
-					any = true
+					one := Metric{direction, m.Figure}
+					if value, err := p.Figure(direction, m.Figure); err == nil {
+						s.shares[one] = &shares{int64(value), make([]float64, len(s.rows)), make([]float64, len(s.rows))}
+						any = true
+					}
 				}
 			}
 		}
@@ -121,11 +125,9 @@ func (r *run) readLog() error {
 			if m.Direction != line.Direction && (m.Direction != "total" || line.Direction == "sync") {
 				continue
 			}
-			if limit, err := r.Doc.Points[line.Point].Figure(m.Direction, m.Figure); err == nil {
-				under, upTo := around(h, int64(limit))
-				counts.under[k] += under
-				counts.upTo[k] += upTo
-			}
+			under, upTo := around(h, counts.value)
+			counts.under[k] += under
+			counts.upTo[k] += upTo
 		}
 	}
 	return nil

@@ -175,6 +175,7 @@ func sentence(b *strings.Builder, head, rest, text string) {
 var methods = map[string]string{
 	FromRows:         "Means and rates: Welch's t over the interval rows of a run, as many as the rows are worth that hang together in time (long-run variance).",
 	FromRowShares:    "Percentiles: Woodruff's interval from the histograms of the rows, by the same variance.",
+	FromRounds:       "Points in rounds: Welch's t over the rounds of the measurement window of one run on each side; A and the others are their means.",
 	FromRepeats:      "Welch's t over the values of the repeated runs; A and the others are their means.",
 	OneAgainstOthers: "Student's t of one run against repeated runs, whose scatter is taken for both.",
 }
@@ -190,7 +191,7 @@ func (d *Doc) method() []string {
 		}
 	}
 	var out []string
-	for _, m := range []string{FromRows, FromRowShares, FromRepeats, OneAgainstOthers} {
+	for _, m := range []string{FromRows, FromRowShares, FromRounds, FromRepeats, OneAgainstOthers} {
 		if used[m] {
 			out = append(out, methods[m])
 		}

@@ -18,8 +18,8 @@ func (c *comparer) warnings(d *Doc) []verdict.Warning {
 	for _, o := range c.open {
 		methods[o.figure.Method] = true
 	}
-	if methods[FromRows] || methods[FromRowShares] {
-		add("one_pair", "with one run on a side, its rows tell what varies within a run; what varies from run to run is not in the intervals",
+	if methods[FromRows] || methods[FromRowShares] || methods[FromRounds] {
+		add("one_pair", "with one run on a side, its rows or rounds tell what varies within a run; what varies from run to run is not in the intervals",
 			"repeat both, in turn (A B A B), and give the repeats with commas between: A1,A2,A3 B1,B2,B3")
 	}
 	for _, s := range c.sides {
@@ -31,7 +31,7 @@ func (c *comparer) warnings(d *Doc) []verdict.Warning {
 // distrust says what speaks against the figures of a side.
 func (s *side) distrust(add func(code, message, advice string)) {
 	for _, k := range s.order {
-		if n := len(s.points[k]); n < len(s.runs) {
+		if n := len(byRun(s.points[k])); n < len(s.runs) {
 			add("missing_repeats", fmt.Sprintf("%s: %v is in %d of the %d runs", s.name, k, n, len(s.runs)), "give repeats of the same plan")
 		}
 	}
@@ -95,10 +95,10 @@ func (s *side) alike(add func(code, message, advice string)) {
 	first := s.runs[0]
 	ids := map[string]bool{}
 	for _, r := range s.runs {
-		if id := r.Doc.ID; id != "" && ids[id] {
+		if id := r.id(); id != "" && ids[id] {
 			add("same_result", s.name+": the result "+id+" is given twice", "give each repeat once: the same one again looks like certainty")
 		}
-		ids[r.Doc.ID] = true
+		ids[r.id()] = true
 		list := differs(hostFacts(first.Doc), hostFacts(r.Doc))
 		list = append(list, deviceDifferences(first.Doc, r.Doc)...)
 		list = append(list, planDifferences(first.Doc.Plan, r.Doc.Plan)...)

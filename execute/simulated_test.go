@@ -3,6 +3,7 @@ package execute
 import (
 	"fmt"
 	"math"
+	"os"
 	"testing"
 	"time"
 
@@ -46,13 +47,14 @@ func (d *drive) driver() ioengine.Driver {
 var (
 	readPcts = []int64{100, 95, 65, 50, 35, 5, 0}
 	sizes    = []int64{1 << 20, 128 << 10, 64 << 10, 32 << 10, 16 << 10, 8 << 10, 4 << 10, 512}
-	tracked  = []int{0, 2*8 + 2, 6*8 + 6} // 1024k 100/0, 64k 65/35, 4k 0/100
+	tracked  = map[int]int64{0: 600, 2*8 + 2: 300, 6*8 + 6: 200} // 1024k 100/0, 64k 65/35, 4k 0/100: so many I/Os each
 )
 
-const simulatedDepth = 16
+const otherIOs = 16 // of a cell that is not tracked
 
 // sniaIOPS is the IOPS test, in which the tracked cells take their time and the others as little as possible.
-// The limits on range and fitted range are wide: a busy machine takes a third of a window now and then.
+// Each cell ends after a number of I/Os, so that what the device remembers does not depend on how busy this
+// machine is. The limits on range and fitted range are wide: it takes a third of a window now and then.
 func sniaIOPS(target string) *plan.Plan {
 	p := job("randrw", plan.Target{Spec: target})
 	p.Engine, p.Destroy = "null", true
@@ -68,15 +70,16 @@ func sniaIOPS(target string) *plan.Plan {
 	ph := plan.Phase{Kind: plan.Measure, Sweep: &plan.Sweep{Axes: axes}, Rounds: &plan.Rounds{Rule: rule}}
 	for _, pct := range readPcts {
 		for _, bs := range sizes {
-			s := plan.Stream{Label: "randrw", Workload: workload.Spec{RW: "randrw", BlockSize: bs, ReadPct: int(pct)}, Targets: []int{0}, Threads: 1, IODepth: simulatedDepth}
-			ph.Points = append(ph.Points, plan.Point{
-				Label: plan.AutoLabel([]plan.Stream{s}), Runtime: plan.Duration(10 * time.Millisecond), Interval: plan.Duration(10 * time.Millisecond), Streams: []plan.Stream{s},
-			})
+			i := len(ph.Points)
+			ios := int64(otherIOs)
+			if n, is := tracked[i]; is {
+				ios = n
+				ph.Rounds.Track = append(ph.Rounds.Track, plan.Track{Point: i})
+			}
+			w := workload.Spec{RW: "randrw", BlockSize: bs, ReadPct: int(pct), Coverage: true, Size: unit.Share{Bytes: ios * bs}}
+			s := plan.Stream{Label: "randrw", Workload: w, Targets: []int{0}, Threads: 1, IODepth: 16, Passes: 1}
+			ph.Points = append(ph.Points, plan.Point{Label: plan.AutoLabel([]plan.Stream{s}), Interval: plan.Duration(100 * time.Millisecond), Streams: []plan.Stream{s}})
 		}
-	}
-	for _, i := range tracked {
-		ph.Points[i].Runtime = plan.Duration(100 * time.Millisecond)
-		ph.Rounds.Track = append(ph.Rounds.Track, plan.Track{Point: i})
 	}
 	p.Phases = []plan.Phase{ph}
 	return p
@@ -91,24 +94,21 @@ func (d *drive) walk(p *plan.Plan, n int, at func(round, cell int, written float
 	for round := range n {
 		for cell := range ph.Points {
 			at(round, cell, written)
-			pt := &ph.Points[cell]
-			w := &pt.Streams[0].Workload
+			w := &ph.Points[cell].Streams[0].Workload
 			write := 1 - float64(w.ReadPct)/100
 			one := func() time.Duration { // of the mix, on average
 				t := time.Duration(write*float64(d.service(written, true)) + (1-write)*float64(d.service(written, false)))
 				written += write * float64(w.BlockSize)
 				return t
 			}
-			ios := 0
-			for used := one(); used <= pt.Runtime.D(); used += one() {
-				ios++
-			}
-			for range simulatedDepth - 1 { // in flight when the window ends, beside the one that was begun
-				one()
+			ios := w.Size.Bytes / w.BlockSize
+			used := time.Duration(0)
+			for range ios {
+				used += one()
 			}
 			for i, t := range ph.Rounds.Track {
 				if t.Point == cell {
-					values[i] = append(values[i], float64(ios)/pt.Runtime.D().Seconds())
+					values[i] = append(values[i], float64(ios)/used.Seconds())
 				}
 			}
 		}
@@ -154,7 +154,11 @@ func firstSteady(values [][]float64, rule *steady.Rule) int {
 // ends in the round that follows from the model of the device.
 func TestSimulatedDeviceReachesSteadyStateWhenItMust(t *testing.T) {
 	const most = 12
-	p := sniaIOPS(file(t, 1<<21))
+	target := file(t, 0)
+	if err := os.Truncate(target, 1<<30); err != nil { // nothing is written
+		t.Fatal(err)
+	}
+	p := sniaIOPS(target)
 	rule := &p.Phases[0].Rounds.Rule
 	rule.MaxRounds = most
 	d := &drive{burst: math.Inf(1), read: 400 * time.Microsecond, fast: 250 * time.Microsecond, settled: 2 * time.Millisecond}

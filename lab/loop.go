@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -72,17 +73,40 @@ func LoopOn(t testing.TB, backing string, o LoopOptions) string {
 	}
 	args = append(args, backing)
 	losetup := Tool(t, "losetup")
-	out, err := exec.Command(losetup, args...).CombinedOutput()
-	if err != nil {
-		Missing(t, "no loop device to be had: losetup: "+strings.TrimSpace(string(out)))
-	}
-	dev := strings.TrimSpace(string(out))
-	t.Cleanup(func() {
-		if out, err := exec.Command(losetup, "-d", dev).CombinedOutput(); err != nil {
-			t.Errorf("losetup -d %s: %v: %s", dev, err, out)
+	for range maxCrippled {
+		out, err := exec.Command(losetup, args...).CombinedOutput()
+		if err != nil {
+			Missing(t, "no loop device to be had: losetup: "+strings.TrimSpace(string(out)))
 		}
-	})
-	return dev
+		dev := strings.TrimSpace(string(out))
+		t.Cleanup(func() {
+			if out, err := exec.Command(losetup, "-d", dev).CombinedOutput(); err != nil {
+				t.Errorf("losetup -d %s: %v: %s", dev, err, out)
+			}
+		})
+		if !crippled(dev) {
+			return dev
+		}
+	}
+	Missing(t, fmt.Sprintf("loop devices with their discards: %d have them switched off", maxCrippled))
+	return ""
+}
+
+// maxCrippled is how many loop devices may be of no use.
+const maxCrippled = 16
+
+// crippled says whether somebody has switched the device's discards off (queue/discard_max_bytes), which
+// outlives what it was attached to: the kernel then has forgotten their granularity, and takes no other size.
+// It stays attached until the test ends, so that the next one is another.
+func crippled(dev string) bool {
+	read := func(name string) string {
+		b, err := os.ReadFile(filepath.Join("/sys/block", filepath.Base(dev), "queue", name))
+		if err != nil {
+			return ""
+		}
+		return strings.TrimSpace(string(b))
+	}
+	return read("discard_max_bytes") == "0" && read("discard_max_hw_bytes") != "0"
 }
 
 // Unmount unmounts dir. The kernel takes an ended process's io_uring apart, and a loop off its file, a

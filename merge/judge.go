@@ -29,6 +29,10 @@ func (m *merger) docWarnings() []verdict.Warning {
 		warn("merged_left_out", fmt.Sprintf("%d of %d inputs could not be used, and are in no figure: %s", n, n+len(m.members), some(reasons)),
 			"copy them again from their machines and merge anew, or leave them out and speak of fewer machines")
 	}
+	if !m.keepsTargets() {
+		warn("merged_targets_left_out", fmt.Sprintf("figures of %d targets, all points together, are more than a document keeps (%d): it has those of machines only", m.targetRows.Load(), maxTargetRows),
+			"merge fewer machines at once to see their targets, or look at their own results")
+	}
 	out = append(out, m.plans.warn()...)
 	if keys := m.machinesDiffer(); len(keys) > 0 {
 		warn("merged_machines_differ", "the machines are not alike: they differ in "+strings.Join(keys, ", "),

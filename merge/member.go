@@ -18,21 +18,20 @@ import (
 
 // member is one input, as it stays in memory: without histograms, and without its document.
 type member struct {
-	index    int // in the sorted list
-	path     string
-	host, id string
-	called   string // see nameMembers
-	version  string
-	started  time.Time
-	facts    host.Facts
-	clock    host.Clock
-	asked    []float64 // percentiles
-	targets  []*device.Facts
-	plan     *plan.Plan // nil of fio
-	options  []map[string]string
-	warnings []verdict.Warning
-	broken   bool // its files are damaged
-	notes    []string
+	index     int // in the sorted list
+	path      string
+	host, id  string
+	called    string // see nameMembers
+	version   string
+	started   time.Time
+	facts     host.Facts
+	clock     host.Clock
+	asked     []float64 // percentiles
+	targets   []*device.Facts
+	canonical string // what it ran, see canonical
+	warnings  []verdict.Warning
+	broken    bool // its files are damaged
+	notes     []string
 
 	// rows are what it is in Merge.Members: one for itself, or those of the merge that it is.
 	rows    []result.MergeMember
@@ -93,16 +92,16 @@ func (m *merger) read(path string, s *scratch) error {
 	}
 	mem := &member{
 		path: r.Path, host: d.Host.Hostname, id: d.ID, version: d.Version, started: d.Started, facts: d.Host, clock: d.Clock,
-		asked: d.Percentiles, targets: d.Targets, plan: d.Plan, options: r.Options, warnings: d.Warnings, merged: d.Merge != nil,
+		asked: d.Percentiles, targets: d.Targets, warnings: d.Warnings, merged: d.Merge != nil,
 	}
 	if mem.host == "" {
 		mem.host = hostOfPath(r.Name())
 	}
-	if mem.rows, err = mem.membersOf(d); err != nil {
-		return err
-	}
+	mem.rows = mem.membersOf(d)
 	walks := r.Kind == load.Folder && !r.Gaps.NoLog && !mem.merged
+	ran := canonical(r)
 	parts := mem.parts(d)
+	parts.plan = d.Plan
 	if walks {
 		s.walkAll(mem, parts, r)
 	}
@@ -121,6 +120,10 @@ func (m *merger) read(path string, s *scratch) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.members = append(m.members, mem)
+	m.keepPlan(mem, ran, d.Plan)
+	if d.Merge != nil {
+		m.leftOut = append(m.leftOut, d.Merge.LeftOut...)
+	}
 	return nil
 }
 
@@ -133,33 +136,15 @@ func hostOfPath(path string) string {
 }
 
 // membersOf is what a document is in the list of members.
-func (mem *member) membersOf(d *result.Doc) ([]result.MergeMember, error) {
+func (mem *member) membersOf(d *result.Doc) []result.MergeMember {
 	if d.Merge == nil {
 		row := result.MergeMember{Path: mem.path, Host: mem.host, ID: mem.id, Started: mem.started, Targets: []int{}}
 		for i := range mem.targets {
 			row.Targets = append(row.Targets, i)
 		}
-		return []result.MergeMember{row}, nil
+		return []result.MergeMember{row}
 	}
-	g := d.Merge
-	if len(g.Members) == 0 || len(g.Points) != len(d.Points) {
-		return nil, fmt.Errorf("%s: its merge block is damaged: %d members, %d of %d points", mem.path, len(g.Members), len(g.Points), len(d.Points))
-	}
-	for _, one := range g.Members {
-		for _, t := range one.Targets {
-			if t < 0 || t >= len(d.Targets) {
-				return nil, fmt.Errorf("%s: its merge block is damaged: target %d of %q", mem.path, t, one.Name)
-			}
-		}
-	}
-	for i := range g.Points {
-		for _, row := range g.Points[i].Rows {
-			if row.Member < 0 || row.Member >= len(g.Members) {
-				return nil, fmt.Errorf("%s: its merge block is damaged: member %d of point %d", mem.path, row.Member, i)
-			}
-		}
-	}
-	return g.Members, nil
+	return d.Merge.Members
 }
 
 // partsOf are the points of a member.
@@ -168,6 +153,7 @@ type partsOf struct {
 	all   map[key]*part
 	at    map[int]*part
 	seen  map[key]int
+	plan  *plan.Plan // nil of fio
 }
 
 func (mem *member) parts(d *result.Doc) *partsOf {
@@ -193,12 +179,12 @@ func (parts *partsOf) add(mem *member, at int, k key) *part {
 // of is the part that a row belongs to. The document lacks that of a point within which the run was cut
 // off: then the plan says in which phase it was. nil: nothing says it.
 func (parts *partsOf) of(mem *member, row *result.Interval) *part {
-	if p := parts.at[row.Point]; p != nil || mem.plan == nil {
+	if p := parts.at[row.Point]; p != nil || parts.plan == nil {
 		return p
 	}
 	n := 0
-	for i := range mem.plan.Phases {
-		ph := &mem.plan.Phases[i]
+	for i := range parts.plan.Phases {
+		ph := &parts.plan.Phases[i]
 		if ph.Rounds != nil {
 			break // how many points it makes is not known
 		}

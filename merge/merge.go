@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"blkstorm/result"
 )
@@ -88,9 +89,18 @@ type merger struct {
 	members []*member  // sorted after they are read
 	leftOut []result.MergeLeftOut
 	points  map[key]*point
-	order   []*point // the points, sorted
-	plans   plans
+	// targetRows counts the figures of targets; beyond maxTargetRows they are not kept.
+	targetRows atomic.Int64
+	order      []*point // the points, sorted
+	plans      plans
 }
+
+// maxTargetRows is how many figures of targets a document has, over all points: each takes some 2 kB of
+// JSON. 50 machines with 10 disks each have 500 in a point.
+const maxTargetRows = 20_000
+
+// keepsTargets says whether the document has figures of targets.
+func (m *merger) keepsTargets() bool { return m.targetRows.Load() <= maxTargetRows }
 
 // readAll reads the members, as many at once as there are CPUs.
 func (m *merger) readAll(paths []string) error {

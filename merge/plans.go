@@ -8,13 +8,17 @@ import (
 	"strings"
 
 	"blkstorm/plan"
+	"blkstorm/result/load"
 	"blkstorm/verdict"
 )
 
-// plans is how the plans of the members differ, in words, when that is allowed.
+// plans is what the members ran, and how that differs, in words, when it is allowed.
 type plans struct {
 	keys    []string // the first key in which each differs, and what the first member has there
 	members map[string][]string
+	texts   map[string]string // each canonical plan, once
+	of      *member           // the first member
+	first   *plan.Plan        // and its plan
 }
 
 // ignored are options of fio that say where, not what.
@@ -26,9 +30,12 @@ var ignored = map[string]bool{
 // checkPlans holds all plans to the first one's.
 func (m *merger) checkPlans() error {
 	first := m.members[0]
-	want := first.canonical()
+	want := tree(first.canonical)
 	for _, mem := range m.members[1:] {
-		key, a, b := difference("", want, mem.canonical())
+		if mem.canonical == first.canonical {
+			continue
+		}
+		key, a, b := difference("", want, tree(mem.canonical))
 		if key == "" {
 			continue
 		}
@@ -41,11 +48,12 @@ func (m *merger) checkPlans() error {
 	return nil
 }
 
-// canonical is the plan as JSON has it, without targets, seed and what may differ from machine to machine.
-func (mem *member) canonical() any {
-	if mem.plan == nil {
+// canonical is what a document ran, as JSON: its plan without targets, seed and what may differ from machine
+// to machine, or the options of fio's jobs.
+func canonical(r *load.Result) string {
+	if r.Doc.Plan == nil {
 		jobs := map[string]any{}
-		for i, o := range mem.options {
+		for i, o := range r.Options {
 			job := map[string]any{}
 			for key, value := range o {
 				if !ignored[key] {
@@ -54,9 +62,9 @@ func (mem *member) canonical() any {
 			}
 			jobs[fmt.Sprint("job ", i+1)] = job
 		}
-		return map[string]any{"fio": jobs}
+		return marshal(map[string]any{"fio": jobs})
 	}
-	p := *mem.plan
+	p := *r.Doc.Plan
 	p.Targets, p.Seed, p.Destroy, p.Claims = nil, 0, false, nil
 	p.Phases = slices.Clone(p.Phases)
 	for i := range p.Phases {
@@ -69,18 +77,36 @@ func (mem *member) canonical() any {
 			}
 		}
 	}
-	return tree(&p)
+	return marshal(&p)
 }
 
-func tree(p *plan.Plan) (v any) {
-	text, err := json.Marshal(p)
-	if err == nil {
-		err = json.Unmarshal(text, &v)
-	}
+func marshal(v any) string {
+	text, err := json.Marshal(v)
 	if err != nil {
-		return err.Error() // of a plan that was read from JSON there is none
+		return "" // of what was read from JSON there is none
 	}
+	return string(text)
+}
+
+func tree(text string) (v any) {
+	_ = json.Unmarshal([]byte(text), &v) // as above
 	return v
+}
+
+// keepPlan remembers what the member ran, once for all that ran the same, and the plan of the first member.
+func (m *merger) keepPlan(mem *member, text string, p *plan.Plan) {
+	if m.plans.texts == nil {
+		m.plans.texts = map[string]string{}
+	}
+	if same, has := m.plans.texts[text]; has {
+		text = same
+	} else {
+		m.plans.texts[text] = text
+	}
+	mem.canonical = text
+	if m.plans.of == nil || mem.compare(m.plans.of) < 0 {
+		m.plans.of, m.plans.first = mem, p
+	}
 }
 
 // difference is the first key under which two values of JSON differ, with both; empty: there is none.

@@ -19,7 +19,7 @@ const syncs = 3 // index of the one that is in no total
 // point is a point of the merged document while its parts are added.
 type point struct {
 	key    key
-	place  int // its least index in any member
+	place  int // its largest index in any member: one that lacks others has a smaller one
 	window window
 
 	mu      sync.Mutex
@@ -93,7 +93,7 @@ func (m *merger) add(k key, part *part, doc *result.Point, merged *result.Merge,
 	m.mu.Unlock()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.place = min(p.place, part.at)
+	p.place = max(p.place, part.at)
 	p.parts = append(p.parts, part)
 	if doc == nil {
 		return
@@ -109,8 +109,11 @@ func (m *merger) add(k key, part *part, doc *result.Point, merged *result.Merge,
 	} else {
 		part.rows = []result.MergeRow{rowOf(doc.Total)}
 	}
-	for _, t := range doc.Targets {
-		part.targets = append(part.targets, withoutHistograms(t))
+	m.targetRows.Add(int64(len(doc.Targets)))
+	if m.keepsTargets() {
+		for _, t := range doc.Targets {
+			part.targets = append(part.targets, withoutHistograms(t))
+		}
 	}
 	if part.gave() {
 		same := func(rate float64, n uint64) bool { return math.Abs(rate*doc.WindowS-float64(n)) <= 1e-9*float64(n) }

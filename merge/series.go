@@ -2,6 +2,7 @@ package merge
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"strconv"
 	"time"
@@ -76,6 +77,9 @@ func (w *memberWalk) interval(p *point, part *part, k int, out *rowSum) error {
 		}
 		if sl.row.Point != part.at || !p.window.takes(sl.row, part.series.unit, w.taken) {
 			continue
+		}
+		if !sl.whole { // it was when the windows were cut
+			return fmt.Errorf("%s: %s; is the limit on open files (ulimit -n) under twice the number of members?", part.member.path, w.lost)
 		}
 		w.taken++
 		return out.add(sl)

@@ -89,7 +89,7 @@ func TestFolder(t *testing.T) {
 // Memory does not grow with the number of machines, but for the figures that the document has of each.
 func TestMemoryIsFlat(t *testing.T) {
 	use := func(n int) uint64 {
-		paths := fleet(t, n, 8)
+		paths := fleet(t, n, 4)
 		r := must(t, Options{}, paths...)
 		runtime.GC()
 		var m runtime.MemStats
@@ -97,10 +97,37 @@ func TestMemoryIsFlat(t *testing.T) {
 		runtime.KeepAlive(r)
 		return m.HeapAlloc
 	}
-	few, many := use(4), use(44)
-	// 8 points of one target; a member's histograms would be 8 x 264 KiB.
-	if each := float64(many-min(few, many)) / 40; each > 40<<10 {
+	few, many := use(3), use(23)
+	// 4 points of one target; a member's histograms would be 4 x 264 KiB.
+	if each := float64(many-min(few, many)) / 20; each > 20<<10 {
 		t.Errorf("each member takes %.0f bytes", each)
+	}
+}
+
+// A document does not grow beyond measure with the targets of all machines.
+func TestManyTargets(t *testing.T) {
+	many := func(host string) string {
+		run := vm(host, epoch, 1, eachRead)
+		for i := range 150 {
+			run.Targets = append(run.Targets, fmt.Sprint("/dev/disk", i))
+		}
+		for range 69 {
+			run.Points = append(run.Points, run.Points[0])
+		}
+		return run.File(t)
+	}
+	a, b := many("a"), many("b")
+	d := must(t, Options{}, a).Doc
+	if len(d.Points[69].Targets) != 150 || len(d.Points[69].Streams[0].Targets) != 150 || len(d.Warnings) != 0 {
+		t.Errorf("one machine: %d targets, %+v", len(d.Points[69].Targets), d.Warnings)
+	}
+	d = must(t, Options{}, a, b).Doc
+	if p := d.Points[0]; len(p.Targets) != 0 || len(p.Streams[0].Targets) != 0 || len(d.Targets) != 300 || d.Warnings[0].Code != "merged_targets_left_out" || p.Total.IOs != 200 {
+		t.Errorf("two: %d targets of %d, %+v", len(p.Targets), len(d.Targets), d.Warnings)
+	}
+	var out bytes.Buffer
+	if err := result.WriteText(&out, d); err != nil || !strings.Contains(out.String(), "300 on 2 machines") {
+		t.Errorf("%v\n%s", err, out.String())
 	}
 }
 

@@ -190,6 +190,18 @@ func (p *Plan) Append(kind string, point *Point) {
 	last.Points = append(last.Points, *point)
 }
 
+// ProfileText says which published procedure the plan is, and that it is not to be compared with others
+// where it is the quick form; empty for none.
+func (p *Plan) ProfileText() string {
+	switch {
+	case p.Profile == "":
+		return ""
+	case p.Quick:
+		return "profile " + p.Profile + ", QUICK: times scaled down, not comparable with the published procedure"
+	}
+	return "profile " + p.Profile
+}
+
 // Writes says whether any stream changes what is on target i: whether it writes or trims there.
 func (p *Plan) Writes(i int) bool {
 	writes := false

@@ -1,7 +1,9 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -137,3 +139,42 @@ func findMaxTable(d *result.Doc) *table {
 
 // phaseNames are how the page calls the phases of points.
 var phaseNames = map[string]string{plan.Purge: "purge", plan.Fill: "fill", plan.Precondition: "preconditioning", plan.Measure: "measured"}
+
+// findMaxFigure is the curve of a search: what each rate cost, in the order of the rates.
+func findMaxFigure(d *result.Doc) *figureSVG {
+	f := d.FindMax
+	if f == nil {
+		return nil
+	}
+	metric, value, _ := strings.Cut(f.Limit, "=")
+	p := plot{title: "Response time at each rate", x: axis{label: "IOPS achieved", text: short}, y: axis{label: printable.Text(metric) + " response time", text: shortNanos, log: true}}
+	steps := slices.DeleteFunc(slices.Clone(f.Steps), func(s result.FindMaxStep) bool { return s.Asked <= 0 || s.Value <= 0 })
+	slices.SortStableFunc(steps, func(a, b result.FindMaxStep) int { return cmp.Compare(a.Asked, b.Asked) })
+	good, bad := line{class: "s0", dots: true}, line{class: "s1", dots: true}
+	var xs, ys []float64
+	for _, s := range steps {
+		l := &bad
+		if s.OK {
+			l = &good
+		}
+		l.x, l.y = append(l.x, s.Achieved), append(l.y, float64(s.Value))
+		l.names = append(l.names, fmt.Sprintf("asked %s, achieved %s IOPS: %s, %s", figure(s.Asked), figure(s.Achieved), nanosText(float64(s.Value)), printable.Text(s.Verdict)))
+		xs, ys = append(xs, s.Achieved), append(ys, float64(s.Value))
+		if f.FoundPoint != nil && s.Point == *f.FoundPoint {
+			p.ringX, p.ringY, p.ringName = s.Achieved, float64(s.Value), "found, "+figure(s.Achieved)+" IOPS"
+		}
+	}
+	if len(xs) < 2 {
+		return nil
+	}
+	p.lines = []line{bad, good}
+	if limit, err := time.ParseDuration(value); err == nil {
+		p.rule, p.ruleName = float64(limit), "limit: "+printable.Text(metric)+" within "+shortNanos(float64(limit))
+		ys = append(ys, p.rule)
+	}
+	p.x.fit(xs)
+	p.y.fit(ys)
+	out := &figureSVG{Caption: p.title, Legend: []legendEntry{{"s0", "within the limit, and as asked"}, {"s1", "not"}}}
+	out.Wide, out.Narrow = p.both()
+	return out
+}

@@ -52,6 +52,9 @@ type flowData struct {
 	P99    column `json:"p99,omitempty"`
 	Max    column `json:"max,omitempty"`
 	Errors column `json:"err,omitempty"` // only when there are any
+	// ResponseP99 and ResponseMax are of response times, in paced runs only.
+	ResponseP99 column `json:"rp99,omitempty"`
+	ResponseMax column `json:"rmax,omitempty"`
 }
 
 type cpuData struct {
@@ -76,6 +79,7 @@ var opNames = [3]string{"read", "write", "trim"}
 type flowColumns struct {
 	flowData
 	ios, errors uint64
+	paced       bool
 }
 
 func (f *flowColumns) add(b *bucket, of *flow, latency bool) {
@@ -95,11 +99,15 @@ func (f *flowColumns) add(b *bucket, of *flow, latency bool) {
 	f.StdDev = append(f.StdDev, math.Round(of.latency.stddev()))
 	f.P99 = append(f.P99, float64(of.p99))
 	f.Max = append(f.Max, float64(of.max))
+	f.paced = f.paced || of.responseMax > 0
+	f.ResponseP99, f.ResponseMax = append(f.ResponseP99, float64(of.responseP99)), append(f.ResponseMax, float64(of.responseMax))
 }
 
 func (f *flowColumns) latencyGap() {
 	nan := math.NaN()
-	f.Mean, f.StdDev, f.P99, f.Max = append(f.Mean, nan), append(f.StdDev, nan), append(f.P99, nan), append(f.Max, nan)
+	for _, c := range []*column{&f.Mean, &f.StdDev, &f.P99, &f.Max, &f.ResponseP99, &f.ResponseMax} {
+		*c = append(*c, nan)
+	}
 }
 
 func (f *flowColumns) gap(latency bool) {
@@ -114,6 +122,9 @@ func (f *flowColumns) gap(latency bool) {
 func (f *flowColumns) done() flowData {
 	if f.errors == 0 {
 		f.Errors = nil
+	}
+	if !f.paced {
+		f.ResponseP99, f.ResponseMax = nil, nil
 	}
 	return f.flowData
 }

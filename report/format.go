@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/dustin/go-humanize"
 )
@@ -103,6 +105,16 @@ func secondsText(s float64) string {
 		text = strings.TrimSuffix(text, "0m")
 	}
 	return text
+}
+
+// sentence begins with a capital letter, unless its first word is a name such as io_uring.
+func sentence(s string) string {
+	word, _, _ := strings.Cut(s, " ")
+	if word == "" || strings.ContainsAny(word, "_-./0123456789") {
+		return s
+	}
+	r, n := utf8.DecodeRuneInString(s)
+	return string(unicode.ToUpper(r)) + s[n:]
 }
 
 func plural[T int | int64 | uint64](n T, noun string) string {

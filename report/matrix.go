@@ -31,6 +31,17 @@ type sweepGroup struct {
 	Curves   []figureSVG
 }
 
+// Grid is the class of what the matrices stand in: beside each other as far as their columns have room.
+func (g *sweepGroup) Grid() string {
+	switch n := len(g.Matrices[0].Cols); {
+	case n <= 4:
+		return "grid small"
+	case n <= 9:
+		return "grid"
+	}
+	return "grid broad"
+}
+
 // sweepGroups lays out a sweep; nil when the document has none, or one that contradicts itself.
 func sweepGroups(d *result.Doc) []sweepGroup {
 	if d.Sweep == nil {

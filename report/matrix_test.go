@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"blkstorm/plan"
 	"blkstorm/result"
 	"blkstorm/steady"
 	"blkstorm/sweep"
@@ -137,5 +138,46 @@ func TestFormat(t *testing.T) {
 		if got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
+	}
+}
+
+// TestRounds: the cells of a phase of rounds stand in the matrices of its sweep, and in a table.
+func TestRounds(t *testing.T) {
+	d := docOf(1, 1)
+	axes := []sweep.Axis{{Name: "read-pct", Values: []string{"100", "0"}}, {Name: "bs", Values: []string{"4k", "8k"}}}
+	d.Plan = &plan.Plan{Phases: []plan.Phase{{Kind: plan.Purge}, {Kind: plan.Measure, Sweep: &plan.Sweep{Axes: axes}}}}
+	cells := []result.Cell{{Label: "a", IOPS: 100, MeanNS: 1e6, P99NS: 2e6, MaxNS: 3e6, Rounds: 5}, {Label: "b", IOPS: 400, MeanNS: 1e6, P99NS: 2e6, MaxNS: 3e6, Rounds: 5},
+		{Label: "c", Skipped: "no room"}, {Label: "d", IOPS: 200, Rounds: 5}}
+	d.Rounds = []*result.Rounds{{Phase: 1, First: 2, Last: 6, Reached: true, Cells: cells}}
+	s := roundsSections(d)
+	if len(s) != 1 || len(s[0].Groups) != 1 || len(s[0].Groups[0].Curves) != 0 || len(s[0].Table.Rows) != 4 || !strings.Contains(s[0].Over, "rounds 2 to 6") {
+		t.Fatalf("%+v", s)
+	}
+	got := fmt.Sprint(s[0].Groups[0].Matrices[0].Rows)
+	if want := "[{100 [{100.0 100 q2} {400.0 400 q8 best}]} {0 [{skipped  none} {200.0 200 q4}]}]"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	list, of := roundCards(d.Rounds[0])
+	if list[0].Value != "400.0" || !strings.HasPrefix(of, "b – the most IOPS of 4 cells, over 5 rounds") {
+		t.Errorf("%v, %s", list, of)
+	}
+	d.Plan.Phases[1].Sweep = nil
+	if s = roundsSections(d); s[0].Groups != nil {
+		t.Error("matrices without a sweep")
+	}
+}
+
+func TestFindMaxFigure(t *testing.T) {
+	d := docOf(1, 1, 1, 1)
+	found, rate := 1, 9000.0
+	d.FindMax = &result.FindMax{Limit: "p99=1ms", FoundIOPS: &rate, FoundPoint: &found, Steps: []result.FindMaxStep{
+		{Point: 0, Kind: "ceiling", Achieved: 20_000, Value: 5e6}, {Point: 1, Kind: "confirm", Asked: 9000, Achieved: 8999, Value: 8e5, OK: true}, {Point: 2, Kind: "probe", Asked: 12_000, Achieved: 11_000, Value: 3e6}}}
+	f := findMaxFigure(d)
+	svg := string(f.Wide)
+	if strings.Count(svg, "<circle") != 3 || !strings.Contains(svg, "found, 8,999 IOPS") || !strings.Contains(svg, "limit: p99 within 1 ms") || strings.Contains(svg, "<path") {
+		t.Error(svg)
+	}
+	if d.FindMax.Steps = d.FindMax.Steps[:2]; findMaxFigure(d) != nil {
+		t.Error("a curve of one rate")
 	}
 }

@@ -85,6 +85,8 @@ type view struct {
 	Points      *table
 	Rounds      []roundsSection
 	FindMax     *table
+	FindCurve   *figureSVG
+	Machines    []publishedTable // of a merged result
 	Published   []publishedTable
 	Quick       bool // the times of a published procedure were scaled down
 	Details     []detail
@@ -103,7 +105,6 @@ type view struct {
 	HasTargets  bool
 	HasHeatC    bool // temperatures
 	PausesCut   bool
-	Gaps        load.Gaps
 	Kind        load.Kind
 	doc         *result.Doc
 	time        *timeline
@@ -111,7 +112,7 @@ type view struct {
 
 func newView(r *load.Result) *view {
 	d := r.Doc
-	v := &view{doc: d, time: newTimeline(d), Gaps: r.Gaps, Kind: r.Kind}
+	v := &view{doc: d, time: newTimeline(d), Kind: r.Kind}
 	v.Title = titleOf(d)
 	v.Sub = printable.Text(strings.Join(nonEmpty(d.Host.Hostname, optional("guest of ", d.Host.Hypervisor), startText(d), targetText(d)), " · "))
 	v.Notes, v.Warnings = notes(d), warnings(d)
@@ -124,7 +125,13 @@ func newView(r *load.Result) *view {
 			v.CardsOf += " – " + why
 		}
 	}
-	v.Short = shortTable(d)
+	if n := len(d.Rounds); n > 0 {
+		if list, of := roundCards(d.Rounds[n-1]); list != nil {
+			v.Cards, v.CardsOf = list, of
+		}
+	}
+	v.Machines = mergedTables(d)
+	v.Short, v.FindCurve = shortTable(d), findMaxFigure(d)
 	v.Facts, v.Targets, v.Plan = runFacts(d), targetFacts(d), planTable(d.Plan)
 	v.Steady, v.Sweep, v.Rounds, v.FindMax = steadySections(d), sweepGroups(d), roundsSections(d), findMaxTable(d)
 	v.Published, v.Quick = publishedTables(d), d.Plan != nil && d.Plan.Profile != "" && d.Plan.Quick

@@ -192,6 +192,22 @@ func TestWarningsTogether(t *testing.T) {
 	}
 }
 
+// TestMachines: a merged result has a row for each machine, with what is wrong with its part, and says what its
+// figures cover and what was left out.
+func TestMachines(t *testing.T) {
+	d := docOf(2, 10)
+	p99 := int64(2e6)
+	d.Merge = &result.Merge{Members: []result.MergeMember{{Name: "vm<1>"}, {Name: "vm2"}}, LeftOut: []result.MergeLeftOut{{Path: "/x", Reason: "torn"}},
+		Points: []result.MergePoint{{Window: result.MergeCommon, LossS: 2, LossPct: 20, SkewS: 5, Rows: []result.MergeRow{
+			{Member: 0, IOs: 10, IOPS: 1000, MeanNS: 1e6, P99NS: &p99, MaxNS: 3e6}, {Member: 1, Missing: "did not run", SkewS: 5, Notes: []string{"late"}}}}}}
+	out := pageOf(t, &load.Result{Doc: d, Kind: load.Document})
+	for _, want := range []string{"Merged from the results of 2 machines", "Left out: 1 result", "/x: torn", ">vm&lt;1&gt;<", ">did not run; late<", "2s (20 %) of the longest window", "<section id=\"machines\">"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+}
+
 // TestEmptyResult: a run that was cut off before its first point ended has a page, too.
 func TestEmptyResult(t *testing.T) {
 	dir := t.TempDir()

@@ -34,8 +34,9 @@ func (m *moments) stddev() float64 {
 type flow struct {
 	ios, bytes, errors uint64
 	latency            moments
-	// p99 and max are the worst of the rows: neither is ever averaged.
-	p99, max int64
+	// p99 and max are the worst of the rows: neither is ever averaged. The others are of response times, 0 where no
+	// I/O has a planned time.
+	p99, max, responseP99, responseMax int64
 }
 
 func (f *flow) add(s *result.IntervalStat) {
@@ -44,6 +45,9 @@ func (f *flow) add(s *result.IntervalStat) {
 	f.errors += s.Errors + s.Short + s.Zero
 	f.latency.add(float64(s.IOs), float64(s.Mean), float64(s.StdDev))
 	f.p99, f.max = max(f.p99, s.P99), max(f.max, s.Max)
+	if r := s.Response; r != nil {
+		f.responseP99, f.responseMax = max(f.responseP99, r.P99), max(f.responseMax, r.Max)
+	}
 }
 
 // bucket is what became of one or more rows of a point.

@@ -26,6 +26,7 @@ func rows(r *rand.Rand, point, n, targets int, interval float64) (list []*result
 		h.AddRecorder(rec)
 		all.Merge(h)
 		s.IOs, s.Bytes, s.Errors = h.Count(), 4096*h.Count(), uint64(r.IntN(2))
+		s.Response = &result.IntervalResponse{P99: 2 * h.Percentile(99), Max: 2 * h.Max()}
 		s.Mean, s.StdDev, s.Min, s.Max = int64(math.Round(h.Mean())), int64(math.Round(h.StdDev())), h.Min(), h.Max()
 		s.P50, s.P95, s.P99 = h.Percentile(50), h.Percentile(95), h.Percentile(99)
 		return s
@@ -92,7 +93,7 @@ func TestBucketsKeepWhatRowsHave(t *testing.T) {
 				high, low = max(high, rate), min(low, rate)
 			}
 			next += b.rows
-			if b.ops[0].p99 != worst[0] || b.ops[1].p99 != worst[1] || b.high != high || b.low != low {
+			if b.ops[0].responseP99 != 2*worst[0] || b.ops[0].responseMax != 2*b.ops[0].max || b.ops[0].p99 != worst[0] || b.ops[1].p99 != worst[1] || b.high != high || b.low != low {
 				t.Fatalf("a bucket of %d rows: p99 %d and %d, IOPS %g to %g; want %v, %g to %g", b.rows, b.ops[0].p99, b.ops[1].p99, b.low, b.high, worst, low, high)
 			}
 			for i := range b.ops {

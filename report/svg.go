@@ -123,6 +123,7 @@ type line struct {
 	x, y  []float64
 	names []string // what a pointer sees of each point
 	bare  bool     // no dots
+	dots  bool     // nothing but dots
 }
 
 // plot is a drawing of lines.
@@ -185,7 +186,11 @@ func (p *plot) svg(class string, width, height float64) template.HTML {
 		if x > width*0.6 {
 			anchor, dx = "end", -11
 		}
-		fmt.Fprintf(&b, `<circle class="ring" cx="%s" cy="%s" r="8"/><text class="ring" text-anchor="%s" x="%s" y="%s">%s</text>`, n(x), n(y), anchor, n(x+dx), n(max(top+10, y-9)), esc(p.ringName))
+		text := y - 9
+		if text < top+10 || p.rule > 0 && math.Abs(y-sy(p.rule)) < 36 { // where the rule's own name is
+			text = y + 22
+		}
+		fmt.Fprintf(&b, `<circle class="ring" cx="%s" cy="%s" r="8"/><text class="ring" text-anchor="%s" x="%s" y="%s">%s</text>`, n(x), n(y), anchor, n(x+dx), n(text), esc(p.ringName))
 	}
 	b.WriteString("</svg>")
 	return template.HTML(b.String()) // numbers, constants and escaped text
@@ -194,6 +199,9 @@ func (p *plot) svg(class string, width, height float64) template.HTML {
 func (p *plot) draw(b *strings.Builder, l *line, sx, sy func(float64) float64, n func(float64) string) {
 	path, pen := "", "M"
 	for i := range l.x {
+		if l.dots {
+			break
+		}
 		if math.IsNaN(l.y[i]) || p.y.log && l.y[i] <= 0 {
 			pen = "M"
 			continue
@@ -201,7 +209,9 @@ func (p *plot) draw(b *strings.Builder, l *line, sx, sy func(float64) float64, n
 		path += pen + n(sx(l.x[i])) + " " + n(sy(l.y[i]))
 		pen = "L"
 	}
-	fmt.Fprintf(b, `<path class="%s" d="%s"/>`, l.class, path)
+	if path != "" {
+		fmt.Fprintf(b, `<path class="%s" d="%s"/>`, l.class, path)
+	}
 	if l.bare {
 		return
 	}

@@ -38,6 +38,12 @@ type cell struct {
 	Class string
 }
 
+// maxOpen is how many rows a table shows at once; longer ones are scrolled.
+const maxOpen = 40
+
+// Tall says whether the table is.
+func (t *table) Tall() bool { return len(t.Rows) > maxOpen }
+
 func (t *table) add(cells ...cell) { t.Rows = append(t.Rows, cells) }
 
 // left is text that stands left.

@@ -83,9 +83,6 @@ func optional(before, s string) string {
 	return before + s
 }
 
-// maxShownTargets is how many targets stand open on the page.
-const maxShownTargets = 4
-
 // targetFacts are those of each target.
 func targetFacts(d *result.Doc) (out []facts) {
 	for i, t := range d.Targets {
@@ -160,7 +157,8 @@ func planTable(p *plan.Plan) *table {
 			ends = "steady state: " + ph.Steady.String()
 		}
 		if ph.Rounds != nil {
-			ends = "rounds until steady: " + ph.Rounds.Rule.String()
+			r := &ph.Rounds.Rule
+			ends = fmt.Sprintf("when all that is tracked is steady over %d rounds: range within %g %%, fitted range within %g %% of the mean; at most %d rounds", r.Window, r.RangePct, r.FittedPct, r.MaxRounds)
 		}
 		t.add(left(printable.Text(ph.Kind)), wide(printable.Text(what)), wide(printable.Text(ends)))
 	}

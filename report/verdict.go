@@ -151,6 +151,30 @@ func cards(p *result.Point) []card {
 	return out
 }
 
+// roundCards are the headline numbers of a phase of rounds: of the cell with the most IOPS, over the window.
+func roundCards(r *result.Rounds) (out []card, of string) {
+	best := -1
+	for i := range r.Cells {
+		if c := &r.Cells[i]; c.Rounds > 0 && (best < 0 || c.IOPS > r.Cells[best].IOPS) {
+			best = i
+		}
+	}
+	if best < 0 {
+		return nil, ""
+	}
+	c := &r.Cells[best]
+	out = []card{{"IOPS", figure(c.IOPS), "", ""}, {"Throughput", figure(c.BytesPerS / 1e6), "MB/s", ""}}
+	for _, l := range []struct {
+		key string
+		ns  int64
+	}{{"Mean latency", c.MeanNS}, {"p99 latency", c.P99NS}, {"Worst latency", c.MaxNS}} {
+		v, unit := nanos(float64(l.ns))
+		out = append(out, card{l.key, v, unit, ""})
+	}
+	of = fmt.Sprintf("%s – the most IOPS of %s, over %s", printable.Text(c.Label), plural(len(r.Cells), "cell"), plural(c.Rounds, "round"))
+	return out, of
+}
+
 // splitNote is a figure of each direction, when there are several.
 func splitNote(p *result.Point, text func(*result.Stat) string) string {
 	ds := used(direction{"read", p.Read}, direction{"write", p.Write}, direction{"trim", p.Trim})
@@ -170,6 +194,7 @@ func notes(d *result.Doc) []note {
 	if len(d.Points) == 0 {
 		l.say("bad", "", "No point was run: there are no figures.")
 	}
+	l.leftOut(d.Merge)
 	skipped := 0
 	for i, p := range d.Points {
 		if p.Skipped != "" {
@@ -259,10 +284,12 @@ func (l *noteList) search(f *result.FindMax) {
 // maxShort is how many measured points the short table at the top has.
 const maxShort = 20
 
-// shortTable is the headline numbers of several measured points; nil when there is one, or too many.
+// shortTable is the headline numbers of several measured points; nil when there is one, or too many, or when they are
+// a sweep.
 func shortTable(d *result.Doc) *table {
 	list := measured(d)
-	if len(list) < 2 || len(list) > maxShort || d.FindMax != nil {
+	swept := d.Sweep != nil && len(d.Sweep.Points) == len(list) // its matrices say it better
+	if len(list) < 2 || len(list) > maxShort || d.FindMax != nil || swept {
 		return nil
 	}
 	var stats []*result.Stat

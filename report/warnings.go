@@ -25,7 +25,7 @@ func warnings(d *result.Doc) (out []*warning) {
 	places := map[*warning][]string{}
 	add := func(where string, list []verdict.Warning) {
 		for _, v := range list {
-			code, message, advice := printable.Text(v.Code), printable.Text(v.Message), printable.Text(v.Advice)
+			code, message, advice := printable.Text(v.Code), sentence(printable.Text(v.Message)), printable.Text(v.Advice)
 			i := slices.IndexFunc(out, func(w *warning) bool { return w.Code == code && w.Advice == advice })
 			if i < 0 {
 				i = len(out)

@@ -54,11 +54,7 @@ func (d *Doc) textHead(b *strings.Builder) {
 		b.WriteString("on " + printable.Text(strings.Join(append([]string{h.Hostname}, facts...), ", ")) + "\n")
 	}
 	if d.Plan != nil && d.Plan.Profile != "" {
-		head := "profile " + d.Plan.Profile
-		if d.Plan.Quick {
-			head += ", QUICK: times scaled down, not comparable with the published procedure"
-		}
-		b.WriteString(printable.Text(head) + "\n")
+		b.WriteString(printable.Text(d.Plan.ProfileText()) + "\n")
 	}
 	d.textMergeHead(b)
 	for _, r := range d.Resumed {
@@ -160,7 +156,9 @@ func (d *Doc) textTargets(p *Point) *table {
 	t := &table{left: 2}
 	used := d.targetsOf(p)
 	if d.Merge != nil {
-		t.add("targets", fmt.Sprintf("%d on %s", len(used), plural(uint64(len(d.Merge.Members)), "machine")))
+		if len(d.Targets) > 0 { // they have no facts in common
+			t.add("targets", fmt.Sprintf("%d on %s", len(d.Targets), plural(uint64(len(d.Merge.Members)), "machine")))
+		}
 		return t
 	}
 	name := "target"

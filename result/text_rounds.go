@@ -167,7 +167,11 @@ func (d *Doc) textAsserted(b *strings.Builder, indexes []int) {
 func (d *Doc) textOften(b *strings.Builder, indexes []int) {
 	count, first := map[string]int{}, map[string]int{}
 	var order []string
+	ran := 0
 	for _, i := range indexes {
+		if d.Points[i].Skipped == "" {
+			ran++
+		}
 		for _, w := range d.Points[i].Warnings {
 			if count[w.Code]++; count[w.Code] == 1 {
 				order, first[w.Code] = append(order, w.Code), i
@@ -178,7 +182,7 @@ func (d *Doc) textOften(b *strings.Builder, indexes []int) {
 		p := d.Points[first[code]]
 		for _, w := range p.Warnings {
 			if w.Code == code {
-				wrap(b, "  warning ["+w.Code+"]: ", "    ", fmt.Sprintf("%s (in %d of %d points, first in [%d] %s)", w.Message, count[code], len(indexes), first[code]+1, p.Label), textWidth)
+				wrap(b, "  warning ["+w.Code+"]: ", "    ", fmt.Sprintf("%s (in %d of %d points, first in [%d] %s)", w.Message, count[code], ran, first[code]+1, p.Label), textWidth)
 				if w.Advice != "" {
 					wrap(b, "    ", "    ", w.Advice, textWidth)
 				}

@@ -62,23 +62,9 @@ func (a *app) compare(args []string, o *compareOptions) error {
 	if err != nil {
 		return err
 	}
-	var sides [][]*load.Result
-	standard := 0
-	for _, arg := range args {
-		var side []*load.Result
-		for _, path := range repeats(arg) {
-			if path == load.Standard {
-				if standard++; standard > 1 {
-					return errors.New("standard input (-) can be one result only")
-				}
-			}
-			r, err := load.Open(path)
-			if err != nil {
-				return err
-			}
-			side = append(side, r)
-		}
-		sides = append(sides, side)
+	sides, err := openSides(args)
+	if err != nil {
+		return err
 	}
 	doc, err := compare.New(sides, options)
 	if err != nil {
@@ -97,6 +83,36 @@ func (a *app) compare(args []string, o *compareOptions) error {
 		a.exit = exitMissed
 	}
 	return err
+}
+
+// openSides opens the results that the arguments name.
+func openSides(args []string) (sides [][]*load.Result, err error) {
+	var paths [][]string
+	standard := 0
+	for _, arg := range args {
+		side := repeats(arg)
+		for _, path := range side {
+			if path == load.Standard {
+				standard++
+			}
+		}
+		paths = append(paths, side)
+	}
+	if standard > 1 {
+		return nil, errors.New("standard input (-) can be one result only")
+	}
+	for _, side := range paths {
+		var results []*load.Result
+		for _, path := range side {
+			r, err := load.Open(path)
+			if err != nil {
+				return nil, err
+			}
+			results = append(results, r)
+		}
+		sides = append(sides, results)
+	}
+	return sides, nil
 }
 
 func (o *compareOptions) parse() (compare.Options, error) {

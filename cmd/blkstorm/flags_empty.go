@@ -7,6 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"blkstorm/plan"
 )
 
 // filledFlag is an option that takes no empty value, which is always a slip (of a script whose variable
@@ -44,6 +46,9 @@ func invalidFlag(e *pflag.InvalidValueError) error {
 	f := e.GetFlag()
 	if e.GetValue() == "" {
 		return emptyFlag(f)
+	}
+	if f.Value.Type() == "uint64" { // pflag calls what is too large negative
+		return fmt.Errorf("--%s %s: must be a whole number from 0 to %d", f.Name, e.GetValue(), uint64(plan.MaxSeed))
 	}
 	return fmt.Errorf("--%s %s: %w", f.Name, e.GetValue(), e.Unwrap())
 }

@@ -125,5 +125,6 @@ reached, 130 or 143 interrupted (with a valid partial result).`,
 		a.devicesCommand(),
 		a.versionCommand(),
 	)
+	refuseEmpty(root)
 	return root
 }

@@ -76,5 +76,12 @@ func (a *app) merge(paths []string, dir string, o merge.Options, w *writer) (err
 	if r.Broken {
 		a.exit = exitFaults
 	}
-	return w.finish(r.Doc)
+	if err := w.finish(r.Doc); err != nil {
+		return err
+	}
+	if err := a.reportOf(dir, r.Doc); err != nil {
+		a.complain(err)
+		a.exit = max(a.exit, exitUsage)
+	}
+	return nil
 }

@@ -116,6 +116,9 @@ func previewText(w io.Writer, v *execute.Preview) error {
 		}
 	}
 	say("dry run: nothing is touched")
+	if text := v.Plan.ProfileText(); text != "" {
+		say("%s", text)
+	}
 	for _, t := range v.Targets {
 		what := "reads from"
 		if t.Writes {

@@ -165,6 +165,9 @@ func checkText(w io.Writer, file string, p *plan.Plan) error {
 
 // phaseLines is what a plan does, a line per point.
 func phaseLines(p *plan.Plan) (list []string) {
+	if text := p.ProfileText(); text != "" {
+		list = append(list, text)
+	}
 	for i := range p.Phases {
 		ph := &p.Phases[i]
 		if ph.Kind == plan.Idle {

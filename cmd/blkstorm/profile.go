@@ -152,7 +152,8 @@ func (a *app) profileShowCommand() *cobra.Command {
 edited and run by plan run. profile show NAME --help lists what can be set in that profile.`,
 		Example: `  blkstorm profile show snia-iops > my.yaml
   blkstorm profile show hcibench-storagereview --iodepth 16 --destroy /dev/sdb /dev/sdc | blkstorm plan check -`,
-		Args: needProfile,
+		Args:              needProfile,
+		ValidArgsFunction: completeProfile,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			p, o, err := a.profileOf(cmd.Flags(), &set, args)
 			if err != nil {
@@ -189,7 +190,8 @@ is not comparable with the published procedure.`,
 		Example: `  blkstorm profile run storagereview-ssd --purge --dir result --destroy /dev/sdb
   blkstorm profile run drive-spec --claims PX04SHB040 --destroy /dev/sdb
   blkstorm profile run snia-iops --quick`,
-		Args: unlessResumed(needProfile),
+		Args:              unlessResumed(needProfile),
+		ValidArgsFunction: completeProfile,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.runOrResume(cmd, args, &out, func() (*plan.Plan, error) {
 				p, o, err := a.profileOf(cmd.Flags(), &set, args)
@@ -216,6 +218,15 @@ func needProfile(cmd *cobra.Command, args []string) error {
 		return errors.New("a TARGET is empty")
 	}
 	return nil
+}
+
+// completeProfile names the profiles for the shell's completion; what follows them are files.
+func completeProfile(_ *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveDefault
+	}
+	names := slices.DeleteFunc(profile.Names(), func(name string) bool { return !strings.HasPrefix(name, begun) })
+	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
 // profileHelp is the help of a command; where a profile is named, it is about what can be set in that.

@@ -21,6 +21,8 @@ func TestOptionsOfNoUse(t *testing.T) {
 		"sweep --iodepth 1,2 --data zero":               "--data zero: goes with shapes that write; --rw randread issues no writes",
 		"sweep --rw read,randread --read-pct 70":        "--read-pct 70: goes with --rw rw or randrw; none of --rw read,randread is a mix of reads and writes",
 		"sweep --rw randread --read-pct 70":             "--read-pct 70: goes with --rw rw or randrw; --rw randread is no mix",
+		"run --seed 99999999999999999999":               "--seed 99999999999999999999: must be a whole number from 0 to 9007199254740991",
+		"run --seed -1":                                 "--seed -1: must be a whole number from 0",
 		"find-max --limit p99=1ms --start 0":            "--start 0: must be over 0; leave it out to begin with a closed loop",
 		"find-max --limit p99=1ms --data zero":          "--data zero: goes with shapes that write",
 	} {

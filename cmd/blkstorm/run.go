@@ -153,8 +153,12 @@ func (a *app) runPlan(ctx context.Context, p *plan.Plan, out *outputFlags, find 
 		return err
 	}
 	if opts.Dir == "" {
-		if err := checkOutput(a.stdout); err != nil {
+		nowhere, err := checkOutput(a.stdout)
+		if err != nil {
 			return err
+		}
+		if nowhere && !out.quiet {
+			fmt.Fprintln(a.stderr, "blkstorm:", resultLost)
 		}
 	}
 	page, err := out.listen()

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/signal"
 	"sync/atomic"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -18,6 +19,10 @@ type signals struct {
 
 // signalBase is added to a signal's number to make the exit status, as shells do: 130, 143, 129, 131.
 const signalBase = 128
+
+// sameSignal is how long after the first signal others are the same one: timeout(1) sends its own to the
+// process and to its group, a few microseconds apart, and service managers do the like. No hand is so quick.
+const sameSignal = 250 * time.Millisecond
 
 func catchSignals() *signals {
 	s := &signals{first: make(chan struct{})}
@@ -33,8 +38,12 @@ func catchSignals() *signals {
 		number := (<-c).(unix.Signal)
 		s.caught.Store(int32(number))
 		close(s.first)
-		number = (<-c).(unix.Signal)
-		os.Exit(signalBase + int(number))
+		for at := time.Now(); ; {
+			number = (<-c).(unix.Signal)
+			if time.Since(at) >= sameSignal {
+				os.Exit(signalBase + int(number))
+			}
+		}
 	}()
 	return s
 }

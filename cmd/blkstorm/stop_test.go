@@ -154,6 +154,23 @@ func TestSecondSignalEndsAtOnce(t *testing.T) {
 	}
 }
 
+// A signal that comes twice, to the process and to its group, as timeout(1) sends it, is one signal: the
+// document is whole.
+func TestDoubledSignalIsOne(t *testing.T) {
+	file := lab.File(t, mib)
+	for range 5 {
+		p := start(t, "", "run", "--runtime", "60s", "--format", "json", "--quiet", file)
+		time.Sleep(500 * time.Millisecond)
+		for range 3 {
+			p.signal(syscall.SIGTERM)
+			time.Sleep(2 * time.Millisecond)
+		}
+		if point := p.wait().want(t, 143).point(t); !point.Interrupted || point.Total.IOs == 0 {
+			t.Errorf("%+v", point)
+		}
+	}
+}
+
 // Killed at any moment, a run leaves a result.json that is whole, or none.
 func TestKillLeavesAWholeResult(t *testing.T) {
 	whole := 0

@@ -46,7 +46,7 @@ var readers = map[string]func(text string) (any, error){
 	"data":              readContent,
 }
 
-// Options are the names that settings can have, sorted.
+// OptionNames are the names that settings can have, sorted.
 func OptionNames() []string {
 	var list []string
 	for name := range readers {
@@ -79,6 +79,13 @@ func (p *Profile) values(o *Options) (map[string]any, error) {
 			return nil, fmt.Errorf("--%s %s: %w", s.Name, text, err)
 		}
 		values[strings.ReplaceAll(s.Name, "-", "_")] = v
+	}
+	if until, ok := values["precondition"]; ok && until != untilSteady {
+		for _, name := range sortedKeys(o.Set) {
+			if strings.HasPrefix(name, "steady-") {
+				return nil, fmt.Errorf("--%s: goes with --precondition %s", name, untilSteady)
+			}
+		}
 	}
 	return values, nil
 }

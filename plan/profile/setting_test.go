@@ -75,6 +75,7 @@ func TestWrongSettings(t *testing.T) {
 		{"snia-iops", "compress-pct", "101", "--compress-pct 101: must be a whole number from 0 to 100"},
 		{"snia-iops", "data", "noise", "--data noise:"},
 		{"thread-ramp", "precondition", "always", "--precondition always: must be steady, none or a time such as 30m"},
+		{"thread-ramp", "steady-round", "1m", "--steady-round: goes with --precondition steady"},
 		{"thread-ramp", "steady-round", "1ms", "--steady-round 1ms: must be at least 10ms"},
 		{"oltp-mysql", "size", "99m", "--size 99m: the streams have parts of it; it must be at least 100m"},
 	} {

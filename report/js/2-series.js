@@ -129,21 +129,27 @@
       return { opts: bs.timeOpts(series, rateY, bs.countAxis(), { bands: bands }), data: data };
     }));
   }
-  function latencies(id, key) {
+  // One chart of latencies; where I/Os have planned times, the response times are dashed.
+  function latencies(id, key, response) {
     bs.addTime(bs.chart(id, 230, function () {
-      var c = bs.colors();
-      return {
-        opts: bs.timeOpts(d.dirs.map(function (f) { return line(f.name, c[f.name], bs.nanos); }), latencyY, bs.latencyAxis()),
-        data: [d.x].concat(d.dirs.map(function (f) { return positive(f[key]); }))
-      };
+      var c = bs.colors(), series = [], data = [d.x];
+      d.dirs.forEach(function (f) {
+        series.push(line(f.name, c[f.name], bs.nanos));
+        data.push(positive(f[key]));
+        if (response && f[response]) {
+          series.push(line(f.name + ", response", c[f.name], bs.nanos, { dash: [5, 4] }));
+          data.push(positive(f[response]));
+        }
+      });
+      return { opts: bs.timeOpts(series, latencyY, bs.latencyAxis()), data: data };
     }));
   }
   rates("c-iops", "iops", 1, true);
   rates("c-bps", "bps", 1e-6, false);
   latencies("c-mean", "mean");
   latencies("c-sd", "sd");
-  latencies("c-p99", "p99");
-  latencies("c-max", "max");
+  latencies("c-p99", "p99", "rp99");
+  latencies("c-max", "max", "rmax");
 
   var percent = function (v) { return v === null || v === undefined ? "–" : bs.num(v, 3) + " %"; };
   bs.addTime(bs.chart("c-cpu", 210, function () {
@@ -228,6 +234,8 @@
       add(prefix + "stddev_ns", f.sd);
       add(prefix + "p99_ns", f.p99);
       add(prefix + "max_ns", f.max);
+      add(prefix + "response_p99_ns", f.rp99);
+      add(prefix + "response_max_ns", f.rmax);
       add(prefix + "errors", f.err);
     }
     flow(d.total, "");

@@ -37,7 +37,46 @@ func check(d *result.Doc) error {
 			return fmt.Errorf("points[%d].%w", i, err)
 		}
 	}
-	return checkIndexes(d)
+	if err := checkIndexes(d); err != nil {
+		return err
+	}
+	return checkMerge(d)
+}
+
+// checkMerge holds what is said of the members of a merge to the document.
+func checkMerge(d *result.Doc) error {
+	g := d.Merge
+	if g == nil {
+		return nil
+	}
+	if len(g.Members) == 0 || len(g.Points) != len(d.Points) {
+		return fmt.Errorf("merge has %d members, and %d of %d points", len(g.Members), len(g.Points), len(d.Points))
+	}
+	for i := range g.Members {
+		m := &g.Members[i]
+		if err := checkTime(m.Started, fmt.Sprintf("merge.members[%d].started", i)); err != nil {
+			return err
+		}
+		for _, t := range m.Targets {
+			if err := inside(t, len(d.Targets), fmt.Sprintf("merge.members[%d].targets", i), "targets"); err != nil {
+				return err
+			}
+		}
+	}
+	for i := range g.Points {
+		for k := range g.Points[i].Rows {
+			r, key := &g.Points[i].Rows[k], fmt.Sprintf("merge.points[%d].rows[%d]", i, k)
+			if err := errors.Join(inside(r.Member, len(g.Members), key+".member", "members"), checkTime(r.Started, key+".started")); err != nil {
+				return err
+			}
+			for _, v := range []float64{r.IOPS, r.BytesPerS, r.WindowS, r.UsedS} {
+				if !(v >= 0 && v <= maxRate) {
+					return fmt.Errorf("%s has the figure %g", key, v)
+				}
+			}
+		}
+	}
+	return nil
 }
 
 // checkIndexes holds what refers to points and phases to those that there are.
@@ -116,6 +155,12 @@ func checkPoint(d *result.Doc, p *result.Point) error {
 	for key, v := range map[string]float64{"window_s": p.WindowS, "ramp_s": p.RampS} {
 		if v < 0 || v > maxSeconds {
 			return fmt.Errorf("%s is %g", key, v)
+		}
+	}
+	c, q := &p.CPU, &p.Process
+	for _, v := range []float64{c.UserPct, c.SystemPct, c.IOWaitPct, c.StealPct, q.UserS, q.SystemS, q.CPUs, q.BusiestThreadPct, q.InSubmitPct} {
+		if math.Abs(v) > maxSeconds {
+			return fmt.Errorf("cpu or process has the figure %g", v)
 		}
 	}
 	if err := checkStats("", &p.Total, &p.Read, &p.Write, &p.Trim, &p.Sync); err != nil {

@@ -77,8 +77,11 @@ type Gaps struct {
 // folder's other files is the same as the folder. Errors name the path and what is wrong with it.
 func Open(path string) (*Result, error) { return open(path, os.Stdin) }
 
-// texts are buffers for documents, which are large: nothing of a text is kept.
-var texts = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+// Documents are large, and nothing of their text is kept.
+var (
+	texts   = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+	eliders = sync.Pool{New: func() any { return new(elider) }}
+)
 
 func open(path string, standard io.Reader) (*Result, error) {
 	r := &Result{Path: path}
@@ -174,10 +177,13 @@ func limited(text *bytes.Buffer, in io.Reader, size int64) error {
 func (r *Result) parse(text []byte) error {
 	text = bytes.TrimSpace(text)
 	doc := &result.Doc{}
-	err := json.Unmarshal(text, doc)
+	e := eliders.Get().(*elider)
+	defer eliders.Put(e)
+	err := json.Unmarshal(e.take(text), doc)
 	if err != nil || doc.Schema != result.Schema {
 		return r.parseOther(text, doc.Schema, err)
 	}
+	e.putBack(doc)
 	if err := check(doc); err != nil {
 		return fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
@@ -207,7 +213,7 @@ func (r *Result) parseOther(text []byte, schema string, err error) error {
 	case isStream(text):
 		return fmt.Errorf("%w: it is a stream of --format ndjson; results are read from --format json and from the folder of --dir", ErrNoResult)
 	case err != nil:
-		return unreadable(text, err)
+		return unreadable(text, json.Unmarshal(text, &result.Doc{})) // with its own places
 	}
 	return fmt.Errorf("%w: its schema is %q, and this version reads %q", ErrNoResult, schema, result.Schema)
 }

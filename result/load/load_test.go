@@ -218,6 +218,11 @@ func TestOpenRefuses(t *testing.T) {
 		"repeated":        {edited(t, set([]any{map[string]any{"repeated": []int{9}}}, "resumed")), ErrDamaged, "resumed.repeated is 9"},
 		"rounds":          {edited(t, set([]any{map[string]any{"phase": 9}}, "rounds")), ErrDamaged, "rounds[0].phase is 9"},
 		"rounds, no plan": {edited(t, func(d map[string]any) { d["plan"] = nil; d["rounds"] = []any{map[string]any{}} }), ErrDamaged, "no plan"},
+		"merge, empty":    {edited(t, set(map[string]any{}, "merge")), ErrDamaged, "0 members, and 0 of 2 points"},
+		"merge, target":   {edited(t, set(map[string]any{"members": []any{map[string]any{"targets": []int{9}}}, "points": []any{map[string]any{}, map[string]any{}}}, "merge")), ErrDamaged, "merge.members[0].targets is 9"},
+		"merge, row":      {edited(t, set(map[string]any{"members": []any{map[string]any{}}, "points": []any{map[string]any{"rows": []any{map[string]any{"member": 1}}}, map[string]any{}}}, "merge")), ErrDamaged, "merge.points[0].rows[0].member is 1"},
+		"merge, rate":     {edited(t, set(map[string]any{"members": []any{map[string]any{}}, "points": []any{map[string]any{"rows": []any{map[string]any{"iops": -1}}}, map[string]any{}}}, "merge")), ErrDamaged, "the figure -1"},
+		"CPU":             {edited(t, set(1e300, "points", 0, "cpu", "user_pct")), ErrDamaged, "cpu or process"},
 		"rounds null":     {edited(t, set([]any{nil}, "rounds")), ErrDamaged, "rounds[0] is null"},
 		"two documents":   {append(good, good...), ErrDamaged, "line 1"},
 		"deeply nested":   {[]byte(`{"points":` + strings.Repeat("[", 100_000)), ErrDamaged, ""},
@@ -269,101 +274,6 @@ func TestMissingFigures(t *testing.T) {
 	}
 	if p := r.Doc.Points[0]; p.Sync == nil || p.Sync.Latency == nil || p.Trim.Latency == nil || len(p.Targets) != 2 || p.Targets[1].Total == nil {
 		t.Errorf("sync %+v, trim %+v, targets %v", p.Sync, p.Trim, p.Targets)
-	}
-}
-
-// cut takes bytes off the end of a folder's file.
-func cut(t *testing.T, dir, name string, n int) {
-	t.Helper()
-	path := filepath.Join(dir, name)
-	info, err := os.Stat(path)
-	if err == nil {
-		err = os.Truncate(path, info.Size()-int64(n))
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-func counted[T any](t *testing.T, seq func(func(T, error) bool)) (n int, last error) {
-	t.Helper()
-	for _, err := range seq {
-		if last = err; err == nil {
-			n++
-		}
-	}
-	return n, last
-}
-
-// Last lines that were cut short are left out, and marked; damage before the end is an error.
-func TestTornFolder(t *testing.T) {
-	dir := twoPoints().Folder(t)
-	cut(t, dir, "intervals.ndjson", 1)
-	cut(t, dir, "latency.hlog", 30)
-	r := mustOpen(t, dir)
-	if !r.Gaps.RowsCut || !r.Gaps.LogCut {
-		t.Errorf("gaps %+v", r.Gaps)
-	}
-	if n, err := counted(t, r.Rows()); n != 4 || err != nil {
-		t.Errorf("%d rows, %v", n, err)
-	}
-	if n, err := counted(t, r.Log()); n != 7 || err != nil {
-		t.Errorf("%d lines, %v", n, err)
-	}
-	for name, read := range map[string]func() (int, error){
-		"intervals.ndjson": func() (int, error) { return counted(t, r.Rows()) },
-		"latency.hlog":     func() (int, error) { return counted(t, r.Log()) },
-	} {
-		file, err := os.OpenFile(filepath.Join(dir, name), os.O_RDWR, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := file.WriteAt([]byte("\nx\n"), 1000); err != nil {
-			t.Fatal(err)
-		}
-		if err := file.Close(); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := read(); err == nil || !strings.Contains(err.Error(), name+": line ") {
-			t.Errorf("damage in %s: %v", name, err)
-		}
-	}
-	for _, name := range []string{"intervals.ndjson", "latency.hlog"} {
-		if err := os.Remove(filepath.Join(dir, name)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	r = mustOpen(t, dir)
-	rows, rowsErr := counted(t, r.Rows())
-	lines, linesErr := counted(t, r.Log())
-	if want := (Gaps{NoRows: true, NoLog: true}); r.Gaps != want || rows+lines > 0 || rowsErr != nil || linesErr != nil {
-		t.Errorf("without the files: gaps %+v, %d rows %v, %d lines %v", r.Gaps, rows, rowsErr, lines, linesErr)
-	}
-}
-
-// A run that was killed within its second point has rows of it, and no point.
-func TestRowsBeyondTheDocument(t *testing.T) {
-	run := twoPoints()
-	dir := run.Folder(t)
-	run.Points = run.Points[:1]
-	head, err := os.ReadFile(filepath.Join(run.Folder(t), "result.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "result.json"), head, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	beyond := 0
-	for row, err := range mustOpen(t, dir).Rows() {
-		if err != nil {
-			t.Fatal(err)
-		}
-		if row.Point == 1 && row.Label == "reads" {
-			beyond++
-		}
-	}
-	if beyond != 2 {
-		t.Errorf("%d rows of the point that was cut off, want 2", beyond)
 	}
 }
 

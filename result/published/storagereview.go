@@ -3,6 +3,7 @@ package published
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 )
 
 // storageReview has the figures of the SSD reviews: throughput, average latency, max latency and
@@ -32,13 +33,12 @@ func storageReview(r *run) (list []Table) {
 		list = append(list, sideBySide("main test over time", alone, func(p *point) string { return name(p.spec()) })...)
 	}
 	list = append(list, times...)
-	for i := range list {
-		if i == 0 {
-			list[i].Notes = append([]string{reviewNote}, list[i].Notes...)
-		}
+	if i := slices.IndexFunc(list, func(t Table) bool { return len(t.Rows) > 0 }); i >= 0 {
+		notes := []string{reviewNote}
 		if n := len(r.doc.Targets); n > 1 {
-			list[i].Notes = append(list[i].Notes, fmt.Sprintf("%d devices together; T/Q is of each", n))
+			notes = append(notes, fmt.Sprintf("%d devices together; T/Q is of each", n))
 		}
+		list[i].Notes = append(notes, list[i].Notes...)
 	}
 	return list
 }

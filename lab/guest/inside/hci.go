@@ -127,8 +127,12 @@ func checkHCIPoint(p *result.Point, i int) error {
 			return fmt.Errorf("%s: %d reads and %d writes of %d bytes together; want %d bytes each, and %v %% reads", t.Path, t.Read.IOs, t.Write.IOs, t.Total.Bytes, want.bytes, want.readPct)
 		}
 	}
-	if flying := p.Total.IOPS * float64(p.Total.Latency.Mean) / 1e9; flying < 0.5*hciDepth*cell.HCIDisks || flying > 1.02*hciDepth*cell.HCIDisks {
-		return fmt.Errorf("IOPS x latency is %.1f in flight, of %d", flying, hciDepth*cell.HCIDisks)
+	// Little's law holds for a whole life; a window cuts I/Os in two at both of its ends, and each counts whole
+	// where it completes.
+	const asked = hciDepth * cell.HCIDisks
+	flying, cut := p.Total.IOPS*float64(p.Total.Latency.Mean)/1e9, float64(p.Total.Latency.Max)/1e9/p.WindowS
+	if flying < asked*(0.5-cut) || flying > asked*(1.01+cut) {
+		return fmt.Errorf("IOPS x latency is %.1f in flight, of %d; the longest latency is %.3f of the window", flying, asked, cut)
 	}
 	return sums(p)
 }
