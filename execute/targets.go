@@ -168,9 +168,10 @@ func (s *Session) workloadsOn(pt *plan.Target) []*workload.Spec {
 		for j := range s.plan.Phases[i].Points {
 			streams := s.plan.Phases[i].Points[j].Streams
 			for k := range streams {
-				for _, t := range streams[k].Targets {
+				for n, t := range streams[k].Targets {
 					if &s.plan.Targets[t] == pt {
-						list = append(list, &streams[k].Workload)
+						w := streams[k].On(n)
+						list = append(list, &w)
 					}
 				}
 			}
