@@ -10,6 +10,8 @@ import (
 	"slices"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"blkstorm/execute"
 	"blkstorm/plan"
 	"blkstorm/plan/fiojob"
@@ -39,7 +41,16 @@ func (a *app) runFio(ctx context.Context, c *fiojob.Command, set *fiojob.Set, wo
 		in.Doc = d
 		return nil
 	}
-	opts.PointBegun = func(_, _ int, _ string, p *plan.Point) { in.PointBegin(p) }
+	var steadied []*fioSteady
+	steadied, in.Steady = newFioSteady(work)
+	at := 0
+	opts.PointBegun = func(index, _ int, _ string, p *plan.Point) {
+		at = index
+		in.PointBegin(p)
+		forget(work.Invalidate[index])
+	}
+	opts.Enough = func(_ *plan.Point, row *runner.Row) bool { return steadied[at].row(row) }
+	opts.Measured = func(_ *plan.Point, res *runner.Result) { in.Tuned(at, res) }
 	opts.Cells = func(p *plan.Point, row *runner.Row, _ *result.Interval) {
 		in.Cells(p, row)
 		status.row(p, row)
@@ -69,7 +80,7 @@ func (a *app) runFio(ctx context.Context, c *fiojob.Command, set *fiojob.Set, wo
 		err = errors.Join(err, bad)
 	}
 	err = errors.Join(err, status.close())
-	a.exit = a.status(doc)
+	a.exit = fioStatusOf(a.status(doc))
 	if hung(doc) {
 		a.leave(err)
 	}
@@ -78,6 +89,28 @@ func (a *app) runFio(ctx context.Context, c *fiojob.Command, set *fiojob.Set, wo
 		a.exit = max(a.exit, exitUsage)
 	}
 	return nil
+}
+
+// fioStatusOf is fio's exit status: 1 for whatever went wrong. What asserts would say, fio does not have.
+func fioStatusOf(status int) int {
+	if status == exitFaults || status == exitMissed {
+		return 1
+	}
+	return status
+}
+
+// forget has the kernel drop what it caches of files, as fio does before a job that goes through its cache.
+// Where that does not work the run is still what it says: buffered.
+func forget(paths []string) {
+	for _, path := range paths {
+		f, err := os.Open(path)
+		if err != nil {
+			continue // it vanishes, or is made by the run as a file without a name
+		}
+		_ = f.Sync()
+		_ = unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_DONTNEED)
+		_ = f.Close()
+	}
 }
 
 // fioStatus writes documents: the last one, and with --status-interval those before, each of all so far.
@@ -119,7 +152,7 @@ func etaOf(p *plan.Point, row *runner.Row) int64 {
 		if s.Time == 0 {
 			return fioout.Unknown
 		}
-		last = max(last, max(s.Start.D()-p.Ramp.D(), 0)+s.Time.D())
+		last = max(last, max(s.Start.D()+s.Ramp.D()-p.Ramp.D(), 0)+s.Time.D())
 	}
 	return max(int64(math.Ceil((last - row.Start - row.Length).Seconds())), 0)
 }

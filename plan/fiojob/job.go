@@ -162,7 +162,7 @@ func (s *Set) setting(j *Job, engine string, set jobfile.Setting) {
 		if isOff(o, set) {
 			return
 		}
-		problem.Text = "is not supported: " + o.Note
+		problem.Text = "is not to be had: " + o.Note
 		s.Refusals = append(s.Refusals, problem)
 	case Differs:
 		problem.Text = o.Note
