@@ -67,6 +67,9 @@ type Target struct {
 	DestroySignature bool `json:"destroy_signature,omitempty"`
 	// CreateBytes is the size of a file that the run makes and writes once; 0 for existing targets.
 	CreateBytes int64 `json:"create_bytes,omitempty"`
+	// Remake has a file that exists and is shorter than CreateBytes written anew in that size, instead of taken as it
+	// is: what it held is lost, so that the guard is asked as for a write.
+	Remake bool `json:"remake,omitempty"`
 }
 
 // Phase is a group of points that serve one purpose.

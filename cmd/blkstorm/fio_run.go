@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -27,11 +28,11 @@ func (a *app) runFio(ctx context.Context, c *fiojob.Command, set *fiojob.Set, wo
 	for _, f := range work.Create {
 		for i := range p.Targets {
 			if p.Targets[i].Spec == f.Path {
-				p.Targets[i].CreateBytes = f.Bytes
+				p.Targets[i].CreateBytes, p.Targets[i].Remake = f.Bytes, true
 			}
 		}
 	}
-	if err := a.allowSignatures(p, c.DestroySignature); err != nil {
+	if err := a.allowFioSignatures(p, c.DestroySignature); err != nil {
 		return err
 	}
 	in := &fioout.Input{Work: work, Set: set, PID: os.Getpid(), TerseVersion: c.TerseVersion}
@@ -61,11 +62,15 @@ func (a *app) runFio(ctx context.Context, c *fiojob.Command, set *fiojob.Set, wo
 	}
 	session, err := execute.Prepare(p, opts)
 	if err != nil {
-		return err
+		return ofJob(work, err)
 	}
 	ctx, cancel := a.signals.context(ctx)
 	defer cancel()
-	doc, err := session.Run(ctx)
+	run := session.Run
+	if work.CreateOnly {
+		run = session.Make
+	}
+	doc, err := run(ctx)
 	for _, name := range work.Unlink {
 		if gone := os.Remove(name); gone != nil && !errors.Is(gone, os.ErrNotExist) {
 			err = errors.Join(err, gone)
@@ -89,6 +94,35 @@ func (a *app) runFio(ctx context.Context, c *fiojob.Command, set *fiojob.Set, wo
 		a.exit = max(a.exit, exitUsage)
 	}
 	return nil
+}
+
+// signatureVariable lists devices whose signatures may be overwritten, for scripts that call fio.
+const signatureVariable = "BLKSTORM_DESTROY_SIGNATURE"
+
+// allowFioSignatures takes those of the command line, and those of the environment that are targets.
+func (a *app) allowFioSignatures(p *plan.Plan, names []string) error {
+	for _, name := range strings.Split(os.Getenv(signatureVariable), ",") {
+		for i := range p.Targets {
+			if t := &p.Targets[i]; name != "" && (t.Spec == name || a.sameTarget(t.Spec, name)) {
+				t.DestroySignature = true
+			}
+		}
+	}
+	return a.allowSignatures(p, names)
+}
+
+// ofJob names the job that an error of a plan is about.
+func ofJob(work *fiojob.Work, err error) error {
+	var part *plan.PartError
+	if !errors.As(err, &part) {
+		return err
+	}
+	for i := range work.Clones {
+		if c := &work.Clones[i]; c.Point == part.Point && c.Stream == max(part.Stream, 0) {
+			return fmt.Errorf("%s: job %s: %w", c.Job.Pos, c.Job.Name, err)
+		}
+	}
+	return err
 }
 
 // fioStatusOf is fio's exit status: 1 for whatever went wrong. What asserts would say, fio does not have.

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -39,6 +38,7 @@ func (t *translator) filesOf(j *Job, clone int) ([]extent, error) {
 		}
 	}
 	list := make([]extent, len(names))
+	layout := Layout{Job: j.Name}
 	for i, name := range names {
 		e := &list[i]
 		if err := t.lay(j, name, e, &facts[i], clone, len(names)); err != nil {
@@ -51,7 +51,11 @@ func (t *translator) filesOf(j *Job, clone int) ([]extent, error) {
 		if !j.On("allow_file_create", true) {
 			return nil, fmt.Errorf("%s: is not there, or too short, and allow_file_create=0", name)
 		}
-		t.create(j, name, e.bytes) // one that is there and too short is laid out anew, as fio does
+		layout.Files, layout.Bytes = layout.Files+1, layout.Bytes+e.bytes
+		t.create(name, e.bytes) // one that is there and too short is laid out anew, as fio does
+	}
+	if layout.Files > 0 {
+		t.work.Layouts = append(t.work.Layouts, layout)
 	}
 	return list, nil
 }
@@ -223,7 +227,7 @@ func (j *Job) share(option string, whole int64) (int64, bool, error) {
 	}
 	text := strings.TrimSpace(set.Value)
 	if percent, ok := strings.CutSuffix(text, "%"); ok {
-		p, err := float(strings.TrimSuffix(percent, "%"))
+		p, err := float(strings.TrimRight(percent, "%"))
 		if err != nil {
 			return 0, false, err
 		}
@@ -249,10 +253,7 @@ func (t *translator) target(name string) int {
 	return i
 }
 
-func (t *translator) create(j *Job, name string, bytes int64) {
-	if !slices.Contains(t.work.Laid, j) {
-		t.work.Laid = append(t.work.Laid, j)
-	}
+func (t *translator) create(name string, bytes int64) {
 	t.files[name] = max(t.files[name], bytes)
 	for i := range t.work.Create {
 		if t.work.Create[i].Path == name {

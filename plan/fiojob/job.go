@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"blkstorm/plan/fiojob/jobfile"
+	"blkstorm/workload"
 )
 
 // Job is one job with all that holds for it, before it is cloned (numjobs).
@@ -51,14 +52,15 @@ type Set struct {
 	// Refusals are what fio would run, and this program does not.
 	Refusals []*Problem
 	// Notes are what is not quite as fio has it.
-	Notes []*Problem
+	Notes    []*Problem
+	readOnly bool
 }
 
 // ReadJobs puts together what a command line and its files say: for every job the defaults of the command
 // line, then those of [global] sections before it, then its own. Jobs named on the command line come
 // after those of files.
 func ReadJobs(c *Command, files [][]jobfile.Section) *Set {
-	s := &Set{}
+	s := &Set{readOnly: c.ReadOnly}
 	for _, sections := range files {
 		globals := slices.Clone(c.Defaults)
 		for i := range sections {
@@ -107,7 +109,37 @@ func (s *Set) add(section *jobfile.Section, globals []jobfile.Setting) {
 	if set, ok := j.effective["name"]; ok {
 		j.Name = set.Value
 	}
+	s.whole(j)
 	s.Jobs = append(s.Jobs, j)
+}
+
+// whole checks what no single setting says.
+func (s *Set) whole(j *Job) {
+	wrong := func(option, format string, args ...any) {
+		p := &Problem{Job: j.Name, Pos: j.Pos, Option: option, Text: fmt.Sprintf(format, args...)}
+		if set, ok := j.effective[option]; ok {
+			p.Pos, p.Value = set.Pos, set.Value
+		}
+		s.Errors = append(s.Errors, p)
+	}
+	if name := j.Text("ioengine", "psync"); foreignEngine(name) && !strings.HasPrefix(name, "external:") && !strings.Contains(name, "/") && !slices.Contains(foreignEngines, name) {
+		wrong("ioengine", "is no engine")
+	}
+	shape, _, _ := strings.Cut(j.Text("rw", "read"), ":")
+	switch {
+	case shape != "readwrite" && !slices.Contains(workload.Shapes, shape):
+		wrong("rw", "known are %s", strings.Join(workload.Shapes, ", "))
+	case s.readOnly && shape != "read" && shape != "randread":
+		wrong("rw", "writes or trims, and --readonly is given")
+	}
+}
+
+// foreignEngines are fio's that are not to be had here.
+var foreignEngines = []string{
+	"cpuio", "mmap", "net", "netsplice", "ftruncate", "filecreate", "filestat", "filedelete", "dircreate", "dirstat", "dirdelete", "exec", "page_fault",
+	"falloc", "e4defrag", "splice", "mtd", "sg", "io_uring_cmd", "rbd", "rados", "http", "gfapi", "gfapi_async", "libhdfs", "libiscsi", "nbd", "nfs",
+	"libpmem", "dev-dax", "pmemblk", "libzbc", "libcufile", "libblkio", "xnvme", "rdma", "guasi", "binject", "dfs", "rpma", "librpma_apm_client",
+	"librpma_apm_server", "librpma_gpspm_client", "librpma_gpspm_server", "cpp_null", "windowsaio", "solarisaio", "syslet-rw", "spdk", "spdk_bdev", "ime_aio", "ime_psync", "ime_psyncv",
 }
 
 // engineOf is the name of the engine that settings ask for.

@@ -79,8 +79,14 @@ func (j *Job) splitText(text string) string {
 	var out []string
 	for _, direction := range strings.Split(strings.TrimSpace(text), ",") {
 		var parts []string
-		for _, part := range strings.Split(strings.Trim(direction, ":"), ":") {
+		list := strings.Split(strings.Trim(direction, ":"), ":")
+		rest, largest := splitRest(list)
+		for i, part := range list {
 			size, share, cut := strings.Cut(part, "/")
+			if i == largest && rest > 0 {
+				n, _ := strconv.Atoi(strings.TrimSpace(share))
+				share = strconv.Itoa(n + rest)
+			}
 			if n, err := number(strings.TrimSpace(size), j.kbBase); err == nil {
 				size = strconv.FormatInt(n, 10)
 			}
@@ -92,6 +98,25 @@ func (j *Job) splitText(text string) string {
 		out = append(out, strings.Join(parts, ":"))
 	}
 	return strings.TrimRight(strings.Join(out, ","), ",")
+}
+
+// splitRest is what the shares of a split leave of 100 where each is given. The largest share has it, too, of
+// several the last one, as fio draws them. It is 0 where a size has no share: that takes the rest.
+func splitRest(list []string) (rest, largest int) {
+	rest = 100
+	most := -1
+	for i, part := range list {
+		_, share, _ := strings.Cut(part, "/")
+		n, err := strconv.Atoi(strings.TrimSpace(share))
+		if err != nil || n < 0 {
+			return 0, 0
+		}
+		if n >= most {
+			most, largest = n, i
+		}
+		rest -= min(n, 100)
+	}
+	return max(rest, 0), largest
 }
 
 func (j *Job) rangeText(text string) string {
@@ -121,22 +146,27 @@ func (t *translator) stream(j *Job, clone int, files []extent) (*plan.Stream, bo
 		t.refuse(j, "iodepth", "must be at most %d", plan.MaxIODepth)
 		return nil, false
 	}
-	if !t.fileTypes(j, len(files)) || !t.workload(j, &s.Workload, files) || !t.pacing(j, s) || !t.limits(j, s) {
+	if !t.fileTypes(j, len(files)) || !t.workload(j, &s.Workload) || !t.pacing(j, s) || !t.limits(j, s) {
 		return nil, false
 	}
-	bs := j.blockSizes()
+	grain := s.Workload.Grain()
 	all, alike := int64(0), true
 	for i := range files {
 		f := &files[i]
 		s.Targets = append(s.Targets, f.target)
-		s.Parts = append(s.Parts, plan.Part{Offset: f.offset, Size: f.length - f.length%bs.min})
+		s.Parts = append(s.Parts, plan.Part{Offset: f.offset, Size: f.length - f.length%grain})
 		all += s.Parts[i].Size
 		alike = alike && s.Parts[i] == s.Parts[0]
 	}
 	if size, given, err := j.share("size", 0); err == nil && given && size > 0 && len(files) > 1 {
-		all = min(all, size-size%bs.min) // filesize may come to more
+		all = min(all, size-size%grain) // filesize may come to more
+	}
+	if all == 0 {
+		t.refuse(j, "size", "holds no block of %s", unit.Size(grain))
+		return nil, false
 	}
 	if alike {
+		s.Workload.Offset, s.Workload.Size = unit.Share{Bytes: s.Parts[0].Offset}, unit.Share{Bytes: s.Parts[0].Size}
 		s.Parts = nil // the workload has them
 	}
 	s.Start = plan.Duration(t.startDelay(j, clone))
@@ -225,7 +255,7 @@ func (t *translator) limits(j *Job, s *plan.Stream) bool {
 }
 
 // workload says what is issued.
-func (t *translator) workload(j *Job, w *workload.Spec, files []extent) bool {
+func (t *translator) workload(j *Job, w *workload.Spec) bool {
 	rw, modifier, modified := strings.Cut(j.Text("rw", "read"), ":")
 	if rw == "readwrite" {
 		rw = "rw"
@@ -239,12 +269,15 @@ func (t *translator) workload(j *Job, w *workload.Spec, files []extent) bool {
 		t.refuse(j, bs.option, "%v", bs.err)
 		return false
 	}
+	if bs.max > workload.MaxBlockSize {
+		t.refuse(j, bs.option, "an I/O has at most %s", unit.Size(workload.MaxBlockSize))
+		return false
+	}
 	w.RW, w.BlockSize, w.BlockSizeSplit, w.BlockSizeRange = rw, bs.max, bs.split, bs.ranges
 	w.ReadPct = int(j.Number("rwmixread", 50))
 	if j.Has("rwmixwrite") && !j.Has("rwmixread") {
 		w.ReadPct = int(100 - j.Number("rwmixwrite", 50))
 	}
-	w.Offset, w.Size = unit.Share{Bytes: files[0].offset}, unit.Share{Bytes: files[0].length - files[0].length%bs.min}
 	w.Fsync, w.Fdatasync = int(j.Number("fsync", 0)), int(j.Number("fdatasync", 0))
 	if !w.Writes() {
 		w.Fsync, w.Fdatasync = 0, 0
@@ -259,7 +292,7 @@ func (t *translator) offsets(j *Job, w *workload.Spec, bs *sizes, modifier strin
 		return false
 	}
 	if text := j.Text("percentage_random", ""); text != "" {
-		p, err := workload.ParsePercents(strings.TrimRight(text, ","))
+		p, err := j.percents(text)
 		if err != nil {
 			t.refuse(j, "percentage_random", "%v", err)
 			return false
@@ -289,6 +322,29 @@ func (t *translator) offsets(j *Job, w *workload.Spec, bs *sizes, modifier strin
 	}
 	w.Coverage = w.Random() && w.JumpEvery == 0 && bs.one && w.Distribution.IsZero() && !j.On("norandommap", false) && (w.BlockAlign == 0 || w.BlockAlign == w.BlockSize)
 	return true
+}
+
+// percents reads percentage_random: what is empty is all, as without the option, and what is left out is that
+// of the direction before.
+func (j *Job) percents(text string) (list workload.Percents, err error) {
+	parts, n, err := triple(text)
+	if err != nil {
+		return nil, err
+	}
+	for i := range parts {
+		part := parts[min(i, n-1)]
+		v := int64(100)
+		if part != "" {
+			if v, err = number(part, j.kbBase); err != nil {
+				return nil, err
+			}
+		}
+		list = append(list, int(v))
+	}
+	if n == 1 {
+		list = list[:1]
+	}
+	return list, nil
 }
 
 // modify is what follows a colon in rw: a hole to leave after each I/O of a sequential shape, or after how many

@@ -30,8 +30,10 @@ type Work struct {
 	Clones []Clone
 	// Create are files that do not exist, or are too short, with the size that they need.
 	Create []File
-	// Laid are the jobs whose files those are, each once.
-	Laid []*Job
+	// CreateOnly has the files made, and nothing run.
+	CreateOnly bool
+	// Layouts are of the clones whose files those are.
+	Layouts []Layout
 	// Steady is the end of each point by steady state; nil for a point without.
 	Steady []*Steady
 	// Invalidate are the paths of each point's files whose pages leave the cache before it: those that are read or
@@ -45,6 +47,13 @@ type Work struct {
 type File struct {
 	Path  string
 	Bytes int64
+}
+
+// Layout is what is laid out for a clone.
+type Layout struct {
+	Job   string
+	Files int
+	Bytes int64 // of all of them
 }
 
 // Clone is one of the threads that a job asks for.
@@ -76,6 +85,7 @@ func (s *Set) Translate(env Env) *Work {
 		return t.work
 	}
 	t.common()
+	t.createOnly()
 	group := -1
 	var point *plan.Point
 	phase := plan.Phase{Kind: plan.Measure}
@@ -203,6 +213,17 @@ func (t *translator) job(j *Job, point *plan.Point, index, group int) {
 		}
 		t.work.Clones = append(t.work.Clones, Clone{Job: j, Number: int(n), Group: group, Point: index, Stream: len(point.Streams)})
 		point.Streams = append(point.Streams, *s)
+	}
+}
+
+// createOnly finds out whether the jobs only make their files.
+func (t *translator) createOnly() {
+	first := t.set.Jobs[0]
+	t.work.CreateOnly = first.On("create_only", false)
+	for _, j := range t.set.Jobs {
+		if j.On("create_only", false) != t.work.CreateOnly {
+			t.refuse(j, "create_only", "differs from that of job %s: make the files with a command of their own", first.Name)
+		}
 	}
 }
 

@@ -21,6 +21,7 @@ func WriteNormal(w io.Writer, in *Input) error {
 	}
 	var b strings.Builder
 	normalHead(&b, list)
+	normalLayouts(&b, in)
 	for _, r := range list {
 		r.normal(&b, in)
 	}
