@@ -54,6 +54,7 @@ type Set struct {
 	// Notes are what is not quite as fio has it.
 	Notes    []*Problem
 	readOnly bool
+	said     map[Problem]bool
 }
 
 // ReadJobs puts together what a command line and its files say: for every job the defaults of the command
@@ -120,7 +121,7 @@ func (s *Set) whole(j *Job) {
 		if set, ok := j.effective[option]; ok {
 			p.Pos, p.Value = set.Pos, set.Value
 		}
-		s.Errors = append(s.Errors, p)
+		s.say(&s.Errors, p)
 	}
 	if name := j.Text("ioengine", "psync"); foreignEngine(name) && !strings.HasPrefix(name, "external:") && !strings.Contains(name, "/") && !slices.Contains(foreignEngines, name) {
 		wrong("ioengine", "is no engine")
@@ -159,31 +160,31 @@ func (s *Set) setting(j *Job, engine string, set jobfile.Setting) {
 	switch {
 	case slices.Contains(ignoredNames, set.Name):
 		problem.Text = "is accepted and ignored, as fio does"
-		s.Notes = append(s.Notes, problem)
+		s.say(&s.Notes, problem)
 		return
 	case o == nil && foreignEngine(engine):
 		problem.Text = "belongs to an engine that is not to be had"
-		s.Refusals = append(s.Refusals, problem)
+		s.say(&s.Refusals, problem)
 		return
 	case o == nil:
 		problem.Text = "is no option"
 		if near := nearest(set.Name); near != "" {
 			problem.Text += "; did you mean " + near + "?"
 		}
-		s.Errors = append(s.Errors, problem)
+		s.say(&s.Errors, problem)
 		return
 	case !o.goesWith(engine) && !foreignEngine(engine):
 		problem.Text = fmt.Sprintf("is an option of %s, not of ioengine=%s", strings.Join(o.Engines, " and "), engine)
-		s.Errors = append(s.Errors, problem)
+		s.say(&s.Errors, problem)
 		return
 	}
 	problem.Option = o.Name
 	if err := o.check(set.Value, set.Given, j.kbBase); err != nil {
 		problem.Text = err.Error()
 		if o.slips(set.Value) {
-			s.Refusals = append(s.Refusals, problem)
+			s.say(&s.Refusals, problem)
 		} else {
-			s.Errors = append(s.Errors, problem)
+			s.say(&s.Errors, problem)
 		}
 		return
 	}
@@ -194,12 +195,28 @@ func (s *Set) setting(j *Job, engine string, set jobfile.Setting) {
 		if isOff(o, set) {
 			return
 		}
-		problem.Text = "is not to be had: " + o.Note
-		s.Refusals = append(s.Refusals, problem)
+		problem.Text = "is not supported: " + o.Note
+		s.say(&s.Refusals, problem)
 	case Differs:
-		problem.Text = o.Note
-		s.Notes = append(s.Notes, problem)
+		if !isOff(o, set) {
+			problem.Text = o.Note
+			s.say(&s.Notes, problem)
+		}
 	}
+}
+
+// say adds a problem to a list, but for one that is there: defaults are those of many jobs.
+func (s *Set) say(to *[]*Problem, p *Problem) {
+	key := *p
+	key.Job = ""
+	if s.said[key] {
+		return
+	}
+	if s.said == nil {
+		s.said = map[Problem]bool{}
+	}
+	s.said[key] = true
+	*to = append(*to, p)
 }
 
 // slips says whether fio takes a value that is wrong in form: it reads a number up to the first character
