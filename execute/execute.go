@@ -48,6 +48,9 @@ type Options struct {
 	Row func(*plan.Point, *result.Interval) error
 	// Cells is called with the same row as the runner has it, which is used again for the next.
 	Cells func(*plan.Point, *runner.Row, *result.Interval)
+	// Enough is asked after every row whether the running point has reached its purpose: then it ends, and counts
+	// as completed.
+	Enough func(*plan.Point, *runner.Row) bool
 	// Measured is called with what the runner says of a point that has ended.
 	Measured func(*plan.Point, *runner.Result)
 	// Steady is called when a round of a phase that looks for steady state has ended.
@@ -232,6 +235,9 @@ func (s *Session) runPoint(ctx context.Context, doc *result.Doc, folder *result.
 		rounds.row(row)
 		if s.opts.Cells != nil {
 			s.opts.Cells(p, row, in)
+		}
+		if s.opts.Enough != nil && s.opts.Enough(p, row) {
+			end(runner.ErrEnough)
 		}
 		if s.opts.Row != nil {
 			err := s.opts.Row(p, in)

@@ -22,7 +22,7 @@ import (
 // take claims the devices that will be written, says which they are, and makes the new files.
 func (s *Session) take(ctx context.Context) error {
 	for i, t := range s.targets {
-		if t.create || !s.plan.Writes(i) || s.driver.Dry {
+		if writes := s.plan.Writes(i) && !t.create || t.remade; !writes || s.driver.Dry {
 			continue
 		}
 		hold := device.Hold
@@ -47,7 +47,9 @@ func (s *Session) take(ctx context.Context) error {
 			}
 			return err
 		}
-		made = append(made, t.openPath)
+		if !t.remade {
+			made = append(made, t.openPath)
+		}
 	}
 	if ctx.Err() != nil {
 		return ErrInterrupted
@@ -74,13 +76,13 @@ func Identity(f *device.Facts) string {
 // file that a dry engine asks for, which moves nothing: it stays a hole.
 func (s *Session) makeFile(ctx context.Context, t *target) (err error) {
 	scratch := t.plan.Spec == "" || s.driver.Dry
-	file, err := openNew(t.openPath, scratch)
+	file, err := openNew(t.openPath, scratch, t.remade)
 	if err != nil {
 		return err
 	}
 	t.held = append(t.held, file)
 	t.openPath = file.Name()
-	named := true
+	named := !t.remade // one that was there is left, if only as a torso
 	defer func() {
 		var fault *FaultError
 		if hung := errors.As(err, &fault) && fault.Hung; err != nil && named && !hung {
@@ -101,6 +103,7 @@ func (s *Session) makeFile(ctx context.Context, t *target) (err error) {
 			return fmt.Errorf("scratch file: %w", err)
 		}
 		named = false
+		t.remade = false
 		t.openPath = fmt.Sprintf("/proc/self/fd/%d", file.Fd())
 	}
 	if err := s.checkDirect(t, scratch); err != nil {
@@ -119,11 +122,19 @@ func (s *Session) makeFile(ctx context.Context, t *target) (err error) {
 	return nil
 }
 
-func openNew(path string, scratch bool) (*os.File, error) {
+// openNew makes a file; with again, it empties one.
+func openNew(path string, scratch, again bool) (*os.File, error) {
 	if scratch {
 		file, err := os.CreateTemp(filepath.Dir(path), ".blkstorm-scratch-*")
 		if err != nil {
 			return nil, fmt.Errorf("scratch file: %w", err)
+		}
+		return file, nil
+	}
+	if again {
+		file, err := os.OpenFile(path, os.O_RDWR|os.O_TRUNC, 0)
+		if err != nil {
+			return nil, fmt.Errorf("file that is too short: %w", err)
 		}
 		return file, nil
 	}

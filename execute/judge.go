@@ -110,8 +110,8 @@ func (s *Session) lookForHoles(p *plan.Point) {
 		return
 	}
 	for i := range p.Streams {
-		w := &p.Streams[i].Workload
-		for _, n := range p.Streams[i].Targets {
+		for at, n := range p.Streams[i].Targets {
+			w := p.Streams[i].On(at)
 			t := s.targets[n]
 			r, err := w.RangeOn(t.facts.SizeBytes)
 			if err != nil || !w.Reads() || t.create {

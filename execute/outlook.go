@@ -66,8 +66,9 @@ func toMillisecond(seconds float64) float64 { return math.Round(seconds*1000) / 
 func (s *Session) wholeBytes(p *plan.Point, i int) (write, trim int64) {
 	for k := range p.Streams {
 		st := &p.Streams[k]
-		for _, t := range st.Targets {
-			r, err := st.Workload.RangeOn(s.targets[t].facts.SizeBytes)
+		for n, t := range st.Targets {
+			w := st.On(n)
+			r, err := w.RangeOn(s.targets[t].facts.SizeBytes)
 			if t != i || st.Passes == 0 || err != nil {
 				continue
 			}
@@ -86,8 +87,9 @@ func (s *Session) wholeBytes(p *plan.Point, i int) (write, trim int64) {
 // mostBytes is what MostPasses of a phase are in bytes, over all of the streams' targets.
 func (s *Session) mostBytes(phase *plan.Phase, p *plan.Point) (n int64) {
 	for k := range p.Streams {
-		for _, t := range p.Streams[k].Targets {
-			if r, err := p.Streams[k].Workload.RangeOn(s.targets[t].facts.SizeBytes); err == nil && p.Streams[k].Workload.Writes() {
+		for at, t := range p.Streams[k].Targets {
+			w := p.Streams[k].On(at)
+			if r, err := w.RangeOn(s.targets[t].facts.SizeBytes); err == nil && w.Writes() {
 				n += int64(phase.MostPasses) * r.Length
 			}
 		}

@@ -56,6 +56,15 @@ func (s *Session) RunPoints(ctx context.Context, next Points) (*result.Doc, erro
 	})
 }
 
+// Make makes the files that the prepared plan wants, and runs nothing.
+func (s *Session) Make(ctx context.Context) (*result.Doc, error) {
+	defer s.release()
+	if err := s.take(ctx); err != nil {
+		return nil, err
+	}
+	return s.document(), nil
+}
+
 // checkPoint is Prepare for a single point, whose targets have been found and checked.
 func (s *Session) checkPoint(kind string, p *plan.Point) error {
 	one := *s.plan

@@ -23,6 +23,7 @@ type target struct {
 	facts    *device.Facts
 	openPath string // what threads open
 	create   bool   // the run makes this file
+	remade   bool   // in the place of a shorter one
 	held     []io.Closer
 	// unwritten is the share of the range read that was never written; nil when that is not known.
 	unwritten *float64
@@ -117,9 +118,6 @@ func (s *Session) find(pt *plan.Target) (*target, error) {
 	if err != nil {
 		return nil, err
 	}
-	if was == nil {
-		pt.CreateBytes = 0 // it exists, so it is taken as it is
-	}
 	facts, err := roots.Inspect(path)
 	if err != nil {
 		return nil, err
@@ -127,7 +125,31 @@ func (s *Session) find(pt *plan.Target) (*target, error) {
 	if facts.Path != pt.Spec {
 		facts.Spec = pt.Spec
 	}
-	return &target{plan: pt, facts: facts, openPath: path}, nil
+	t := &target{plan: pt, facts: facts, openPath: path}
+	if was == nil && pt.Remake && facts.Kind == device.KindFile && facts.SizeBytes < pt.CreateBytes {
+		return t, s.remake(t)
+	}
+	if was == nil {
+		pt.CreateBytes = 0 // it exists, so it is taken as it is
+	}
+	return t, nil
+}
+
+// remake asks the guard whether a file that is too short may be written anew, and gives it the size that it
+// will have.
+func (s *Session) remake(t *target) error {
+	refusals, err := s.opts.Roots.Device.Guard(t.facts, device.Consent{Destroy: s.plan.Destroy, SignatureOverride: t.plan.DestroySignature})
+	if err != nil {
+		return wrapTarget(t.facts.Path, err)
+	}
+	if len(refusals) > 0 && !s.driver.Dry {
+		return &device.RefusedError{Path: t.facts.Path, Refusals: refusals}
+	}
+	if err := s.room(t.facts.Path, t.plan.CreateBytes, t.facts.SizeBytes); err != nil {
+		return err
+	}
+	t.create, t.remade, t.facts.SizeBytes = true, true, t.plan.CreateBytes
+	return nil
 }
 
 // newFile gives the facts of a file that is yet to be made: those of its folder, and the size asked.
@@ -143,22 +165,30 @@ func (s *Session) newFile(pt *plan.Target, path string) (*target, error) {
 			return nil, fmt.Errorf("%s: a new file has no size yet to take a percentage of; give --size and --offset in bytes", path)
 		}
 	}
-	dir := filepath.Dir(path)
-	var st unix.Statfs_t
-	if err := unix.Statfs(dir, &st); err != nil {
-		return nil, fmt.Errorf("folder %s for the new file %s: %w", dir, filepath.Base(path), err)
-	}
-	if err := unix.Access(dir, unix.W_OK); err != nil {
-		return nil, fmt.Errorf("folder %s: a file cannot be made there (%w); change to a folder where it can, or name a target", dir, err)
-	}
-	free := int64(st.Bavail)*st.Bsize - s.promised[st.Fsid] // the run's other new files want room, too
-	s.promised[st.Fsid] += pt.CreateBytes
-	if free < pt.CreateBytes && !s.driver.Dry {
-		return nil, fmt.Errorf("folder %s: the new file %s needs %s, and only %s are free; give a smaller --size or another folder",
-			dir, filepath.Base(path), unit.Size(pt.CreateBytes), unit.Size(free>>20<<20))
+	if err := s.room(path, pt.CreateBytes, 0); err != nil {
+		return nil, err
 	}
 	facts := &device.Facts{Path: path, Kind: device.KindFile, SizeBytes: pt.CreateBytes}
 	return &target{plan: pt, facts: facts, openPath: path, create: true}, nil
+}
+
+// room says why a file of so many bytes cannot be made at path, where one of has bytes gives way to it.
+func (s *Session) room(path string, bytes, has int64) error {
+	dir := filepath.Dir(path)
+	var st unix.Statfs_t
+	if err := unix.Statfs(dir, &st); err != nil {
+		return fmt.Errorf("folder %s for the new file %s: %w", dir, filepath.Base(path), err)
+	}
+	if err := unix.Access(dir, unix.W_OK); err != nil {
+		return fmt.Errorf("folder %s: a file cannot be made there (%w); change to a folder where it can, or name a target", dir, err)
+	}
+	free := int64(st.Bavail)*st.Bsize - s.promised[st.Fsid] // the run's other new files want room, too
+	s.promised[st.Fsid] += bytes - has
+	if free < bytes-has && !s.driver.Dry {
+		return fmt.Errorf("folder %s: the new file %s needs %s, and only %s are free; give a smaller --size or another folder",
+			dir, filepath.Base(path), unit.Size(bytes), unit.Size(free>>20<<20))
+	}
+	return nil
 }
 
 // workloadsOn lists the workloads that a target of the plan is under.
@@ -168,9 +198,10 @@ func (s *Session) workloadsOn(pt *plan.Target) []*workload.Spec {
 		for j := range s.plan.Phases[i].Points {
 			streams := s.plan.Phases[i].Points[j].Streams
 			for k := range streams {
-				for _, t := range streams[k].Targets {
+				for n, t := range streams[k].Targets {
 					if &s.plan.Targets[t] == pt {
-						list = append(list, &streams[k].Workload)
+						w := streams[k].On(n)
+						list = append(list, &w)
 					}
 				}
 			}

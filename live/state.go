@@ -111,11 +111,12 @@ func (s *state) stepOf(p *plan.Point) step {
 		stream := &p.Streams[i]
 		one.depth += int64(stream.Workers()) * int64(stream.IODepth)
 		passes = passes && stream.Passes > 0
-		for _, t := range stream.Targets {
+		for n, t := range stream.Targets {
 			if t >= len(s.sizes) {
 				continue
 			}
-			if r, err := stream.Workload.RangeOn(s.sizes[t]); err == nil {
+			w := stream.On(n)
+			if r, err := w.RangeOn(s.sizes[t]); err == nil {
 				one.bytes += int64(stream.Passes) * (r.End() - r.Start)
 			}
 		}

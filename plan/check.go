@@ -212,7 +212,7 @@ func (s *Stream) check(p *Plan) error {
 		}
 		seen[t] = true
 	}
-	return nil
+	return s.checkLimits()
 }
 
 // CheckTarget says what on target i, whose facts are f, does not go with the plan as a whole, or with
@@ -244,18 +244,20 @@ func (p *Plan) CheckEngine(f *device.Facts) error {
 func (p *Plan) CheckPoint(point *Point, i int, f *device.Facts) error {
 	for k := range point.Streams {
 		s := &point.Streams[k]
-		if !slices.Contains(s.Targets, i) {
+		at := slices.Index(s.Targets, i)
+		if at < 0 {
 			continue
 		}
-		if err := s.checkOn(f, p.Direct); err != nil {
+		if err := s.checkOn(at, f, p.Direct); err != nil {
 			return fmt.Errorf("%s: %w", f.Path, err)
 		}
 	}
 	return nil
 }
 
-func (s *Stream) checkOn(f *device.Facts, direct bool) error {
-	w := &s.Workload
+func (s *Stream) checkOn(at int, f *device.Facts, direct bool) error {
+	on := s.On(at)
+	w := &on
 	if f.SizeBytes == 0 {
 		return errors.New("it is empty (0 bytes): there is nothing to read or write; a file can be made with --size instead")
 	}

@@ -67,6 +67,9 @@ type Target struct {
 	DestroySignature bool `json:"destroy_signature,omitempty"`
 	// CreateBytes is the size of a file that the run makes and writes once; 0 for existing targets.
 	CreateBytes int64 `json:"create_bytes,omitempty"`
+	// Remake has a file that exists and is shorter than CreateBytes written anew in that size, instead of taken as it
+	// is: what it held is lost, so that the guard is asked as for a write.
+	Remake bool `json:"remake,omitempty"`
 }
 
 // Phase is a group of points that serve one purpose.
@@ -136,6 +139,19 @@ type Stream struct {
 	// Together has each thread serve all of the stream's targets, in turns, at the stream's depth;
 	// else each target has threads and depth of its own.
 	Together bool `json:"together,omitempty"`
+	// Parts are what the stream uses of each of its targets, in their order; none: what its workload says.
+	Parts []Part `json:"parts,omitempty"`
+	// Ramp is how long after its own start the stream is not counted. Beyond the point's ramp it makes the stream
+	// alone begin later to be measured.
+	Ramp Duration `json:"ramp,omitempty"`
+	// EndsPoint ends the point as soon as the stream has ended by itself.
+	EndsPoint bool `json:"ends_point,omitempty"`
+	// EndSync flushes the targets when a thread has issued all; that is part of its time, and no I/O.
+	EndSync bool `json:"end_sync,omitempty"`
+	// MaxLatency ends the point, with an error, at the first I/O that takes longer; 0: there is no limit.
+	MaxLatency Duration `json:"max_latency,omitempty"`
+	// Tune looks for the queue depth that keeps a latency; nil: the stream keeps its own.
+	Tune *Tune `json:"tune,omitempty"`
 }
 
 // Ends says whether the stream ends by itself, rather than with its point.
@@ -151,7 +167,7 @@ func (s *Stream) Workers() int {
 
 // Waits says whether the stream leaves slots free on purpose, so that its depth is a limit rather than
 // a promise.
-func (s *Stream) Waits() bool { return s.Share > 0 || !s.Pacing.IsZero() }
+func (s *Stream) Waits() bool { return s.Share > 0 || !s.Pacing.IsZero() || s.Tune != nil }
 
 // BuffersPerSlot is how many buffers each I/O in flight needs: a mixed workload reads and writes through
 // different ones, since one that a read has filled must not be written elsewhere; trims need none.

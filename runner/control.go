@@ -300,16 +300,19 @@ func (c *control) close() {
 			Stream: th.stream, Target: th.target, CPU: th.cpu, Engine: th.engine.Info(),
 			Peak: th.peak, Issued: th.issued, Drained: th.drained,
 			Usage: th.health.used,
-			From:  time.Duration(min(max(th.begins, r.schedule.window), end) - r.schedule.window),
+			Depth: th.depth(),
+			From:  time.Duration(min(max(th.begins, th.from, r.schedule.window), end) - r.schedule.window),
 			To:    time.Duration(max(min(th.ended, end), r.schedule.window) - r.schedule.window),
 		})
 		res.Errors = append(res.Errors, th.errs...)
 		res.Faults += th.late
+		res.RampIOs, res.Warmed = res.RampIOs+th.warmed, res.Warmed+th.warmed
 		res.DrainedMax = max(res.DrainedMax, time.Duration(th.slowest))
 		if th.failed != nil && res.Failed == nil {
 			res.Failed = th.failed
 		}
 	}
+	res.Enough = res.Enough || r.enough.Load()
 	if res.Enough && res.StuckIOs == 0 && (res.Faults == 0 || r.cfg.ContinueOnError) {
 		res.Completed = true
 	}

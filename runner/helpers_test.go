@@ -72,6 +72,7 @@ func checkSums(t *testing.T, g *gathered, r *Result) {
 		}
 		drained += r.Threads[i].Drained
 	}
+	ramp += r.Warmed
 	if ramp != r.RampIOs || window != total {
 		t.Errorf("rows hold %d in the ramp and %d in the window, totals %d and %d", ramp, window, r.RampIOs, total)
 	}

@@ -24,10 +24,10 @@ type pace struct {
 	start, window int64
 }
 
-// lay fixes these times for a stream that starts after a delay.
-func (p *pace) lay(s *schedule, delay time.Duration) {
-	p.start = s.start + int64(delay)
-	p.window = max(s.window, p.start)
+// lay fixes these times for a stream that may start after a delay, with a ramp of its own.
+func (p *pace) lay(s *schedule, stream *plan.Stream) {
+	p.start = s.start + int64(stream.Start)
+	p.window = max(s.window, p.start+int64(stream.Ramp))
 }
 
 // lane is one schedule with its state. What was planned in the ramp and not issued by its end is

@@ -33,6 +33,8 @@ func (th *thread) refillSome(now int64) {
 		th.refillPaced(now)
 	case th.thinking.every > 0:
 		th.refillThinking(now)
+	case th.tuned != nil:
+		th.refillTuned(now)
 	default:
 		th.refillShare(now)
 	}

@@ -129,6 +129,7 @@ type Thread struct {
 	CPU            int // pinned to, or -1
 	Engine         ioengine.Info
 	Peak           int              // the most I/Os in flight at once
+	Depth          int              // that it was tuned to, or its stream's
 	Issued         [op.Count]uint64 // handed to the kernel since the point began, ramp included
 	Drained        uint64           // of these, completed after the window closed
 	// From and To are when the thread began to be measured and when it ended, since the window's start.
@@ -164,7 +165,8 @@ type Result struct {
 	Interrupted bool          // ended by the caller
 	Enough      bool          // ended by the caller, who has what he wanted: as good as completed
 	Cells       []Cell        // the window only
-	RampIOs     uint64
+	RampIOs     uint64        // with Warmed
+	Warmed      uint64        // completed in the window, in the ramp of their own stream
 	Threads     []Thread
 	Errors      []IOError     // the first ones, in order of time
 	Faults      uint64        // all errors and short transfers, also those outside the window

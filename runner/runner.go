@@ -82,7 +82,9 @@ type run struct {
 	gate     *gate
 	stopping sync.Mutex
 	stopped  bool
-	humble   bool // workers stand back for control
+	humble   bool           // workers stand back for control
+	alive    []atomic.Int32 // threads of each stream
+	enough   atomic.Bool    // a stream has ended the point
 }
 
 // stop ends the window at once for all threads, and says whether it did: not if the end was near or
@@ -161,8 +163,10 @@ func Run(ctx context.Context, cfg Config) (*Result, error) {
 // makeThreads lays out the threads: stream by stream, target by target.
 func (r *run) makeThreads() error {
 	r.gate = newGate(r.cfg.Point)
+	r.alive = make([]atomic.Int32, len(r.cfg.Point.Streams))
 	for s := range r.cfg.Point.Streams {
 		stream := &r.cfg.Point.Streams[s]
+		r.alive[s].Store(int32(stream.Workers()))
 		for _, targets := range served(stream) {
 			pace := newPace(stream, s, targets[0], r.seed(s, targets[0]))
 			if pace != nil {
@@ -264,7 +268,7 @@ func (r *run) begin() {
 		th.lay(&point.Streams[th.stream])
 	}
 	for _, p := range r.paces {
-		p.lay(&r.schedule, point.Streams[p.stream].Start.D())
+		p.lay(&r.schedule, &point.Streams[p.stream])
 	}
 }
 
@@ -275,9 +279,19 @@ const far = math.MaxInt64 / 2
 func (th *thread) lay(s *plan.Stream) {
 	schedule := &th.run.schedule
 	th.begins, th.until, th.over = schedule.start+int64(s.Start.D()), far, far
-	if s.Time > 0 {
-		th.until = max(th.begins, schedule.window) + int64(s.Time.D())
+	measured := max(th.begins+int64(s.Ramp.D()), schedule.window)
+	if measured > max(th.begins, schedule.window) {
+		th.from = measured
 	}
+	if s.Time > 0 {
+		th.until = measured + int64(s.Time.D())
+	}
+}
+
+// leave says that one of the stream's threads has ended; it is true of the last one of a stream that ends the
+// point.
+func (r *run) leave(stream int) bool {
+	return r.alive[stream].Add(-1) == 0 && r.cfg.Point.Streams[stream].EndsPoint
 }
 
 // endless says whether the point ends by its streams' own work rather than by time.

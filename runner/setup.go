@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"blkstorm/ioengine"
 	"blkstorm/op"
@@ -16,7 +17,8 @@ import (
 func (th *thread) prepare(s *plan.Stream, number int, targets []int, pace *pace) error {
 	files := make([]file, len(targets))
 	for i, target := range targets {
-		if err := th.prepareFile(&files[i], s, number, target); err != nil {
+		w := on(s, target)
+		if err := th.prepareFile(&files[i], s, &w, number, target); err != nil {
 			return fmt.Errorf("%s: %w", th.run.cfg.Targets[target].Path, err)
 		}
 	}
@@ -44,28 +46,33 @@ func (th *thread) prepare(s *plan.Stream, number int, targets []int, pace *pace)
 		th.paced = newPaced(pace, len(files))
 	}
 	th.thinking = newThinking(&s.Pacing.Think)
+	th.tuned = newTuned(s.Tune)
+	th.longest = int64(s.MaxLatency)
 	th.steady = !th.mayRest()
 	th.errs = make([]IOError, 0, maxKept)
 	return nil
 }
 
 // prepareFile makes what a thread needs for one of its targets.
-func (th *thread) prepareFile(f *file, s *plan.Stream, number, index int) error {
+func (th *thread) prepareFile(f *file, s *plan.Stream, w *workload.Spec, number, index int) error {
 	target := &th.run.cfg.Targets[index]
-	r, err := s.Workload.RangeOn(target.SizeBytes)
+	r, err := w.RangeOn(target.SizeBytes)
 	if err != nil {
 		return err
 	}
 	seed := th.run.seed(th.stream, index)
 	f.target, f.left = index, -1
-	if f.gen, err = workload.NewGenerator(&s.Workload, r, seed, number, s.Threads); err != nil {
+	if f.gen, err = workload.NewGenerator(w, r, seed, number, s.Threads); err != nil {
 		return err
 	}
-	if s.Workload.Writes() {
-		f.data, err = workload.NewData(&s.Workload, th.run.cfg.Seed, seed, number, target.SizeBytes)
+	if w.Writes() {
+		f.data, err = workload.NewData(w, th.run.cfg.Seed, seed, number, target.SizeBytes)
 	}
 	return err
 }
+
+// on is a stream's workload on one of its targets.
+func on(s *plan.Stream, target int) workload.Spec { return s.On(slices.Index(s.Targets, target)) }
 
 // seed is that of a stream on a target: each has its own, so that no two threads of a point walk alike.
 func (r *run) seed(stream, target int) uint64 {
@@ -77,7 +84,9 @@ func (r *run) seed(stream, target int) uint64 {
 }
 
 // mayRest says whether the thread ever waits for a time rather than for the device.
-func (th *thread) mayRest() bool { return th.paced != nil || th.gate != nil || th.thinking.every > 0 }
+func (th *thread) mayRest() bool {
+	return th.paced != nil || th.gate != nil || th.thinking.every > 0 || th.tuned != nil
+}
 
 // open runs in the thread's own OS thread: pins it, maps its buffers, opens its target and its
 // engine. The function it returns undoes all of it.
@@ -110,6 +119,10 @@ func (th *thread) open(driver *ioengine.Driver) (closeAll func(), err error) {
 	})
 	if err != nil {
 		return nil, errorsWith(&ioengine.OpenError{Engine: driver.Name, Target: th.run.cfg.Targets[th.target].Path, Err: err}, closeFiles, region.Free)
+	}
+	th.fds = fds
+	if th.tuned != nil {
+		th.tuned.lay(depth)
 	}
 	return func() {
 		th.closed(th.engine.Close())

@@ -44,6 +44,9 @@ type thread struct {
 	begins  int64  // when the thread begins
 	until   int64  // when it issues no more
 	over    int64  // when it had issued its last I/O by itself
+	from    int64  // when it begins to be counted, if that is in the window; else 0
+	warmed  uint64 // completed in the window, before that
+	longest int64  // latency that ends the point; 0: none does
 
 	// The hot loop's own data.
 	starts   []int64 // per slot: stamp before the submit call
@@ -59,6 +62,8 @@ type thread struct {
 	paced    *paced
 	gate     *gate
 	thinking thinking
+	tuned    *tuned
+	fds      []int // of its targets
 
 	active *slice
 	rowEnd int64
@@ -129,6 +134,9 @@ func (th *thread) loop() {
 			break
 		}
 		th.reap(reaped, th.done[:completed])
+	}
+	if th.run.cfg.Point.Streams[th.stream].EndSync {
+		th.endSync()
 	}
 	th.finish()
 }
@@ -212,6 +220,10 @@ func (th *thread) reap(now int64, batch []ioengine.Completion) {
 	if now >= th.rowEnd {
 		th.rotate(now)
 	}
+	if now < th.from {
+		th.warm(batch, now)
+		return
+	}
 	for i := range batch {
 		c := &batch[i]
 		io := &th.slots[c.Slot]
@@ -229,6 +241,12 @@ func (th *thread) reap(now int64, batch []ioengine.Completion) {
 			th.fault(io, c.Res, counts, now)
 		}
 		th.free = append(th.free, c.Slot)
+	}
+	if th.longest > 0 {
+		th.keepWithin(batch, now)
+	}
+	if th.tuned != nil {
+		th.tuned.take(th, batch, now)
 	}
 }
 
@@ -331,6 +349,10 @@ func (th *thread) fail(err error) {
 // finish retires the last slice; after it every row is complete as far as this thread goes.
 func (th *thread) finish() {
 	th.gate.leave(th.stream)
+	if th.run.leave(th.stream) && th.over < far {
+		th.run.enough.Store(true)
+		th.run.stop()
+	}
 	th.retired.push(th.active)
 	th.active = nil
 	th.progress.Store(progressDone)

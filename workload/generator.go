@@ -64,6 +64,9 @@ type Generator struct {
 	walks  [op.Count]walk
 	jumps  [op.Count]*deck // class 0 is a random I/O
 	passes coverage
+
+	jumpEvery int           // I/Os after which one is random, instead of jumps; 0: jumps say
+	sequence  [op.Count]int // of these, done
 }
 
 // NewGenerator makes the generator of thread number thread (from 0) of threads that share the range.
@@ -112,6 +115,9 @@ func (g *Generator) layKinds(s *Spec) {
 		g.readPct = uint64(s.ReadPct)
 	}
 	g.every = uint64(max(s.Fsync, s.Fdatasync))
+	if s.JumpEvery > 1 {
+		g.jumpEvery = s.JumpEvery
+	}
 	for _, o := range op.All {
 		g.flags[o] = s.flags(o)
 	}
@@ -267,12 +273,25 @@ func (g *Generator) draw(r *Request, o op.Op) {
 func (g *Generator) jumpOrStep(o op.Op, b *block) int64 {
 	w := &g.walks[o]
 	l := w.next()
-	if g.jumps[o].draw(&g.rng) != 0 {
+	if !g.jump(o) {
 		return w.step(l, b.size)
 	}
 	at := g.random(o, b)
 	w.jump(l, at, b.size)
 	return at
+}
+
+// jump says whether the direction's next I/O is a random one.
+func (g *Generator) jump(o op.Op) bool {
+	if g.jumpEvery == 0 {
+		return g.jumps[o].draw(&g.rng) == 0
+	}
+	n := &g.sequence[o]
+	first := *n == 0
+	if *n++; *n == g.jumpEvery {
+		*n = 0
+	}
+	return first
 }
 
 // random is an offset within the range.

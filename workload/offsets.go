@@ -12,6 +12,9 @@ import (
 // MaxStreams is the most sequential streams on a target.
 const MaxStreams = 1 << 16
 
+// MaxJumpEvery is the most I/Os between two random offsets.
+const MaxJumpEvery = 1 << 30
+
 // Percents is a share of all directions, or those of reads, of writes and of trims; without a third,
 // trims have that of writes.
 type Percents []int
@@ -58,6 +61,8 @@ func (s *Spec) randomPct(o op.Op) int {
 	switch {
 	case len(s.RandomPct) > 0:
 		return pick(o, s.RandomPct)
+	case s.JumpEvery > 1:
+		return max(100/s.JumpEvery, 1)
 	case shapes[s.RW].random:
 		return 100
 	}
@@ -101,6 +106,12 @@ func (s *Spec) checkOffsets() error {
 		if err := s.checkCoverage(); err != nil {
 			return err
 		}
+	}
+	switch {
+	case s.JumpEvery < 0 || s.JumpEvery > MaxJumpEvery:
+		return fmt.Errorf("jump_every %d: must be from 0 to %d", s.JumpEvery, MaxJumpEvery)
+	case s.JumpEvery > 1 && (!shapes[s.RW].random || len(s.RandomPct) > 0 || s.Coverage):
+		return fmt.Errorf("jump_every %d: goes with a random shape, without --random-pct and --coverage", s.JumpEvery)
 	}
 	switch random, sequential := s.Random(), s.Sequential(); {
 	case s.BlockAlign < 0:
@@ -180,6 +191,9 @@ func (s *Spec) Label() string {
 	}
 	if s.Coverage {
 		parts = append(parts, "coverage")
+	}
+	if s.JumpEvery > 1 {
+		parts = append(parts, fmt.Sprintf("jump every %d", s.JumpEvery))
 	}
 	if s.Stride > 0 {
 		parts = append(parts, "stride "+unit.Size(s.Stride))

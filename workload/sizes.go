@@ -195,6 +195,9 @@ func (s *Spec) oneSizeEach() bool {
 	return true
 }
 
+// Grain is what the length of a range must be a multiple of: what divides all sizes, in bytes.
+func (s *Spec) Grain() int64 { return s.grain() }
+
 // grain is what all sizes, and so the lengths of ranges, are multiples of.
 func (s *Spec) grain() int64 {
 	if s.Whole {

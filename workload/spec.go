@@ -29,7 +29,8 @@ type Spec struct {
 	// Random offsets.
 	BlockAlign   int64        `json:"blockalign,omitzero"` // they are multiples of this; 0: of the I/O's own size
 	Distribution Distribution `json:"random_distribution,omitzero"`
-	Coverage     bool         `json:"coverage,omitzero"` // every block once a pass
+	Coverage     bool         `json:"coverage,omitzero"`   // every block once a pass
+	JumpEvery    int          `json:"jump_every,omitzero"` // I/Os after which a random offset follows, in each direction; between, they touch. 0: every one is random
 
 	// Sequential offsets.
 	RandomPct  Percents `json:"random_pct,omitempty"` // random I/Os in each 100; empty: what RW says

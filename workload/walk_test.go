@@ -176,3 +176,37 @@ func TestOffsetsAreValidated(t *testing.T) {
 		}
 	}
 }
+
+// With JumpEvery each direction has a random offset after just so many I/Os, and goes on from it between.
+func TestJumpEvery(t *testing.T) {
+	for _, s := range []Spec{
+		{RW: "randread", BlockSize: 4096, JumpEvery: 8},
+		{RW: "randrw", ReadPct: 70, BlockSize: 4096, JumpEvery: 3},
+		{RW: "randwrite", BlockSize: 4096, JumpEvery: 1},
+	} {
+		r, err := s.RangeOn(1 << 40)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g, err := NewGenerator(&s, r, 7, 0, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var n, next [op.Count]int64
+		var request Request
+		for range 10_000 {
+			g.Next(&request)
+			o := request.Op
+			if goesOn := request.Offset == next[o]; goesOn == (n[o]%int64(s.JumpEvery) == 0) {
+				t.Fatalf("%s: %s %d goes on: %v", s.Label(), o, n[o], goesOn)
+			}
+			n[o]++
+			next[o] = request.Offset + request.Length
+		}
+	}
+	for _, s := range []Spec{{RW: "read", BlockSize: 4096, JumpEvery: 2}, {RW: "randread", BlockSize: 4096, JumpEvery: -1}, {RW: "randread", BlockSize: 4096, JumpEvery: 2, Coverage: true}} {
+		if err := s.Validate(); err == nil {
+			t.Errorf("%+v is taken", s)
+		}
+	}
+}

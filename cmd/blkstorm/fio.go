@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"blkstorm/device"
+	"blkstorm/execute"
 	"blkstorm/plan/fiojob"
 	"blkstorm/plan/fiojob/jobfile"
 	"blkstorm/printable"
@@ -32,7 +33,17 @@ becomes of each of fio's options, --parse-only what of a file would be refused.`
   blkstorm fio --name=a --filename=/dev/sdb --rw=randread --direct=1 --iodepth=16 --ioengine=libaio --runtime=60 --time_based`,
 		DisableFlagParsing: true, // fio's command line is its own
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.fio(cmd.Context(), args)
+			err := a.fio(cmd.Context(), args)
+			var fault *execute.FaultError
+			if !errors.As(err, &fault) {
+				return err
+			}
+			a.complain(err)
+			if fault.Hung {
+				a.silentDevice()
+			}
+			a.exit = 1 // of fio, whatever failed
+			return nil
 		},
 	}
 }

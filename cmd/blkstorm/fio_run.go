@@ -8,7 +8,10 @@ import (
 	"math"
 	"os"
 	"slices"
+	"strings"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"blkstorm/execute"
 	"blkstorm/plan"
@@ -25,11 +28,11 @@ func (a *app) runFio(ctx context.Context, c *fiojob.Command, set *fiojob.Set, wo
 	for _, f := range work.Create {
 		for i := range p.Targets {
 			if p.Targets[i].Spec == f.Path {
-				p.Targets[i].CreateBytes = f.Bytes
+				p.Targets[i].CreateBytes, p.Targets[i].Remake = f.Bytes, true
 			}
 		}
 	}
-	if err := a.allowSignatures(p, c.DestroySignature); err != nil {
+	if err := a.allowFioSignatures(p, c.DestroySignature); err != nil {
 		return err
 	}
 	in := &fioout.Input{Work: work, Set: set, PID: os.Getpid(), TerseVersion: c.TerseVersion}
@@ -39,7 +42,16 @@ func (a *app) runFio(ctx context.Context, c *fiojob.Command, set *fiojob.Set, wo
 		in.Doc = d
 		return nil
 	}
-	opts.PointBegun = func(_, _ int, _ string, p *plan.Point) { in.PointBegin(p) }
+	var steadied []*fioSteady
+	steadied, in.Steady = newFioSteady(work)
+	at := 0
+	opts.PointBegun = func(index, _ int, _ string, p *plan.Point) {
+		at = index
+		in.PointBegin(p)
+		forget(work.Invalidate[index])
+	}
+	opts.Enough = func(_ *plan.Point, row *runner.Row) bool { return steadied[at].row(row) }
+	opts.Measured = func(_ *plan.Point, res *runner.Result) { in.Tuned(at, res) }
 	opts.Cells = func(p *plan.Point, row *runner.Row, _ *result.Interval) {
 		in.Cells(p, row)
 		status.row(p, row)
@@ -50,11 +62,15 @@ func (a *app) runFio(ctx context.Context, c *fiojob.Command, set *fiojob.Set, wo
 	}
 	session, err := execute.Prepare(p, opts)
 	if err != nil {
-		return err
+		return ofJob(work, err)
 	}
 	ctx, cancel := a.signals.context(ctx)
 	defer cancel()
-	doc, err := session.Run(ctx)
+	run := session.Run
+	if work.CreateOnly {
+		run = session.Make
+	}
+	doc, err := run(ctx)
 	for _, name := range work.Unlink {
 		if gone := os.Remove(name); gone != nil && !errors.Is(gone, os.ErrNotExist) {
 			err = errors.Join(err, gone)
@@ -69,7 +85,7 @@ func (a *app) runFio(ctx context.Context, c *fiojob.Command, set *fiojob.Set, wo
 		err = errors.Join(err, bad)
 	}
 	err = errors.Join(err, status.close())
-	a.exit = a.status(doc)
+	a.exit = fioStatusOf(a.status(doc))
 	if hung(doc) {
 		a.leave(err)
 	}
@@ -78,6 +94,57 @@ func (a *app) runFio(ctx context.Context, c *fiojob.Command, set *fiojob.Set, wo
 		a.exit = max(a.exit, exitUsage)
 	}
 	return nil
+}
+
+// signatureVariable lists devices whose signatures may be overwritten, for scripts that call fio.
+const signatureVariable = "BLKSTORM_DESTROY_SIGNATURE"
+
+// allowFioSignatures takes those of the command line, and those of the environment that are targets.
+func (a *app) allowFioSignatures(p *plan.Plan, names []string) error {
+	for _, name := range strings.Split(os.Getenv(signatureVariable), ",") {
+		for i := range p.Targets {
+			if t := &p.Targets[i]; name != "" && (t.Spec == name || a.sameTarget(t.Spec, name)) {
+				t.DestroySignature = true
+			}
+		}
+	}
+	return a.allowSignatures(p, names)
+}
+
+// ofJob names the job that an error of a plan is about.
+func ofJob(work *fiojob.Work, err error) error {
+	var part *plan.PartError
+	if !errors.As(err, &part) {
+		return err
+	}
+	for i := range work.Clones {
+		if c := &work.Clones[i]; c.Point == part.Point && c.Stream == max(part.Stream, 0) {
+			return fmt.Errorf("%s: job %s: %w", c.Job.Pos, c.Job.Name, err)
+		}
+	}
+	return err
+}
+
+// fioStatusOf is fio's exit status: 1 for whatever went wrong. What asserts would say, fio does not have.
+func fioStatusOf(status int) int {
+	if status == exitFaults || status == exitMissed {
+		return 1
+	}
+	return status
+}
+
+// forget has the kernel drop what it caches of files, as fio does before a job that goes through its cache.
+// Where that does not work the run is still what it says: buffered.
+func forget(paths []string) {
+	for _, path := range paths {
+		f, err := os.Open(path)
+		if err != nil {
+			continue // it vanishes, or is made by the run as a file without a name
+		}
+		_ = f.Sync()
+		_ = unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_DONTNEED)
+		_ = f.Close()
+	}
 }
 
 // fioStatus writes documents: the last one, and with --status-interval those before, each of all so far.
@@ -119,7 +186,7 @@ func etaOf(p *plan.Point, row *runner.Row) int64 {
 		if s.Time == 0 {
 			return fioout.Unknown
 		}
-		last = max(last, max(s.Start.D()-p.Ramp.D(), 0)+s.Time.D())
+		last = max(last, max(s.Start.D()+s.Ramp.D()-p.Ramp.D(), 0)+s.Time.D())
 	}
 	return max(int64(math.Ceil((last - row.Start - row.Length).Seconds())), 0)
 }

@@ -89,7 +89,10 @@ var commandOptions = []commandOption{
 	{"debug", required, ignore},
 	{"aux-path", required, ignore},
 	{"idle-prof", required, ignore},
-	{"destroy-signature", required, func(c *Command, v string) error { c.DestroySignature = append(c.DestroySignature, v); return nil }},
+	{"destroy-signature", required, func(c *Command, v string) error {
+		c.DestroySignature = append(c.DestroySignature, strings.Split(v, ",")...)
+		return nil
+	}},
 	{"dir", required, func(c *Command, v string) error { c.Dir = v; return nil }},
 	{"client", optional, refuse(errNoDistribution)},
 	{"server", optional, refuse(errNoDistribution)},

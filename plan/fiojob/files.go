@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"blkstorm/workload"
 )
 
 // extent is the part of a file that a clone works on.
@@ -27,7 +29,6 @@ func (t *translator) filesOf(j *Job, clone int) ([]extent, error) {
 		return nil, err
 	}
 	facts := make([]Facts, len(names))
-	var whole int64
 	for i, name := range names {
 		if facts[i], err = t.env.Look(name); err != nil {
 			return nil, err
@@ -35,23 +36,26 @@ func (t *translator) filesOf(j *Job, clone int) ([]extent, error) {
 		if made := t.files[name]; made > facts[i].Bytes && !facts[i].Block {
 			facts[i].Bytes = made
 		}
-		whole += facts[i].Bytes
 	}
 	list := make([]extent, len(names))
+	layout := Layout{Job: j.Name}
 	for i, name := range names {
 		e := &list[i]
-		if err := t.lay(j, e, &facts[i], clone, len(names), whole); err != nil {
+		if err := t.lay(j, name, e, &facts[i], clone, len(names)); err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 		e.target = t.target(name)
 		if facts[i].Block || e.bytes <= facts[i].Bytes {
 			continue
 		}
-		if facts[i].Exists {
-			// fio would remove it and write a longer one.
-			return nil, fmt.Errorf("%s: is %d bytes long, and the job needs %d: remove it, so that it is made anew, or lower size", name, facts[i].Bytes, e.bytes)
+		if !j.On("allow_file_create", true) {
+			return nil, fmt.Errorf("%s: is not there, or too short, and allow_file_create=0", name)
 		}
-		t.create(name, e.bytes)
+		layout.Files, layout.Bytes = layout.Files+1, layout.Bytes+e.bytes
+		t.create(name, e.bytes) // one that is there and too short is laid out anew, as fio does
+	}
+	if layout.Files > 0 {
+		t.work.Layouts = append(t.work.Layouts, layout)
 	}
 	return list, nil
 }
@@ -88,14 +92,23 @@ func (t *translator) names(j *Job, clone int) ([]string, error) {
 	format := j.Text("filename_format", "$jobname.$jobnum.$filenum")
 	var names []string
 	for i := range n {
-		name := strings.NewReplacer("$jobname", strings.ReplaceAll(j.Name, "/", "_"), "$clientuid", "", "$jobnum", strconv.Itoa(t.cloneNumber(j, clone)), "$filenum", strconv.FormatInt(i, 10)).Replace(format)
-		names = append(names, filepath.Join(dir, name))
+		names = append(names, fileName(dir, format, j.Name, strconv.Itoa(t.cloneNumber(j, clone)), strconv.FormatInt(i, 10)))
 	}
 	return names, nil
 }
 
-// cloneNumber counts over all jobs of one name, as fio's thread numbers do.
-func (t *translator) cloneNumber(j *Job, clone int) int { return clone }
+// cloneNumber counts over all jobs of one name, as fio does.
+func (t *translator) cloneNumber(j *Job, clone int) int {
+	for _, other := range t.set.Jobs {
+		if other == j {
+			break
+		}
+		if other.Name == j.Name {
+			clone += int(max(other.Number("numjobs", 1), 1))
+		}
+	}
+	return clone
+}
 
 // splitNames cuts a list at its colons; \: is a colon within a name.
 func splitNames(text string) (list []string) {
@@ -119,52 +132,48 @@ func splitNames(text string) (list []string) {
 }
 
 // lay says what part of a file a clone uses, and how large the file must be. size is of all files of the
-// job together; filesize is of each; a percentage is of what is there.
-func (t *translator) lay(j *Job, e *extent, f *Facts, clone, files int, whole int64) error {
+// job together; filesize is of each; a percentage is of what is there, or of filesize.
+func (t *translator) lay(j *Job, name string, e *extent, f *Facts, clone, files int) error {
 	e.bytes = f.Bytes
-	fixed, own := int64(0), false
-	if text, ok := j.effective["filesize"]; ok && !f.Block {
-		low, _, _ := cutRange(text.Value)
-		var err error
-		if fixed, err = number(low, j.kbBase); err != nil {
-			return err
+	own, err := t.fileSize(j, name, f)
+	if err != nil {
+		return err
+	}
+	whole := max(f.Bytes, own)
+	size, given, err := j.share("size", whole)
+	if err != nil {
+		return err
+	}
+	if percent := strings.HasSuffix(j.Text("size", ""), "%"); !percent {
+		e.bytes = whole
+		switch {
+		case own > 0 && (!given || files > 1 || own < size):
+			size, given = own, true
+		case given && own == 0:
+			size /= int64(files)
 		}
-		own = true
-		e.bytes = max(e.bytes, fixed)
 	}
-	size, given, err := j.share("size", e.bytes)
+	offset, _, err := j.share("offset", max(whole, size))
 	if err != nil {
 		return err
 	}
-	if given && !strings.HasSuffix(j.Text("size", ""), "%") {
-		size /= int64(files)
-	}
-	if !given && own {
-		size, given = fixed, true
-	}
-	offset, _, err := j.share("offset", max(e.bytes, size))
+	step, _, err := j.share("offset_increment", max(whole, size))
 	if err != nil {
 		return err
-	}
-	step, _, err := j.share("offset_increment", max(e.bytes, size))
-	if err != nil {
-		return err
-	}
-	align := j.blockSizes().min
-	if n := j.Number("offset_align", 0); n > 0 {
-		align = n
-	}
-	if strings.HasSuffix(j.Text("offset", ""), "%") || strings.HasSuffix(j.Text("offset_increment", ""), "%") {
-		offset -= offset % max(align, 1)
-		step -= step % max(align, 1)
 	}
 	e.offset = offset + int64(clone)*step
+	percent := strings.HasSuffix(j.Text("offset", ""), "%") || strings.HasSuffix(j.Text("offset_increment", ""), "%")
+	if n := j.Number("offset_align", 0); n > 0 {
+		e.offset += (n - e.offset%n) % n
+	} else if n := j.blockSizes().min; percent && n > 0 {
+		e.offset -= e.offset % n
+	}
 	switch {
 	case !given && f.Bytes == 0:
 		return errors.New("size is not given, and the file is not there")
 	case !given:
 		e.length = f.Bytes - e.offset
-	case f.Block:
+	case f.Block || f.Exists && e.offset+size > f.Bytes && strings.HasSuffix(j.Text("size", ""), "%"):
 		e.length = min(size, f.Bytes-e.offset)
 	default:
 		e.length = size
@@ -179,6 +188,34 @@ func (t *translator) lay(j *Job, e *extent, f *Facts, clone, files int, whole in
 	return nil
 }
 
+// fileSize is what filesize says of a file: 0 if nothing, and of a range a random size in it, which
+// is the same in every look at the file.
+func (t *translator) fileSize(j *Job, name string, f *Facts) (int64, error) {
+	text := j.Text("filesize", "")
+	if text == "" || f.Block {
+		return 0, nil
+	}
+	first, second, two := cutRange(text)
+	low, err := number(first, j.kbBase)
+	if err != nil || !two {
+		return low, err
+	}
+	high, err := number(second, j.kbBase)
+	if err != nil {
+		return 0, err
+	}
+	low, high = min(low, high), max(low, high)
+	seed := t.env.Seed
+	for _, c := range []byte(name) {
+		seed = workload.Mix(seed ^ uint64(c))
+	}
+	size := low + int64(workload.Mix(seed)%uint64(high-low+1))
+	if bs := max(j.blockSizes().min, 1); size-size%bs >= max(low, bs) {
+		size -= size % bs
+	}
+	return size, nil
+}
+
 // layout is what the sizes of new files are multiples of, so that direct I/O can write all of them.
 const layout = 4096
 
@@ -190,7 +227,7 @@ func (j *Job) share(option string, whole int64) (int64, bool, error) {
 	}
 	text := strings.TrimSpace(set.Value)
 	if percent, ok := strings.CutSuffix(text, "%"); ok {
-		p, err := float(strings.TrimSuffix(percent, "%"))
+		p, err := float(strings.TrimRight(percent, "%"))
 		if err != nil {
 			return 0, false, err
 		}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"blkstorm/plan/fiojob/jobfile"
+	"blkstorm/workload"
 )
 
 // Job is one job with all that holds for it, before it is cloned (numjobs).
@@ -51,14 +52,16 @@ type Set struct {
 	// Refusals are what fio would run, and this program does not.
 	Refusals []*Problem
 	// Notes are what is not quite as fio has it.
-	Notes []*Problem
+	Notes    []*Problem
+	readOnly bool
+	said     map[Problem]bool
 }
 
 // ReadJobs puts together what a command line and its files say: for every job the defaults of the command
 // line, then those of [global] sections before it, then its own. Jobs named on the command line come
 // after those of files.
 func ReadJobs(c *Command, files [][]jobfile.Section) *Set {
-	s := &Set{}
+	s := &Set{readOnly: c.ReadOnly}
 	for _, sections := range files {
 		globals := slices.Clone(c.Defaults)
 		for i := range sections {
@@ -107,7 +110,37 @@ func (s *Set) add(section *jobfile.Section, globals []jobfile.Setting) {
 	if set, ok := j.effective["name"]; ok {
 		j.Name = set.Value
 	}
+	s.whole(j)
 	s.Jobs = append(s.Jobs, j)
+}
+
+// whole checks what no single setting says.
+func (s *Set) whole(j *Job) {
+	wrong := func(option, format string, args ...any) {
+		p := &Problem{Job: j.Name, Pos: j.Pos, Option: option, Text: fmt.Sprintf(format, args...)}
+		if set, ok := j.effective[option]; ok {
+			p.Pos, p.Value = set.Pos, set.Value
+		}
+		s.say(&s.Errors, p)
+	}
+	if name := j.Text("ioengine", "psync"); foreignEngine(name) && !strings.HasPrefix(name, "external:") && !strings.Contains(name, "/") && !slices.Contains(foreignEngines, name) {
+		wrong("ioengine", "is no engine")
+	}
+	shape, _, _ := strings.Cut(j.Text("rw", "read"), ":")
+	switch {
+	case shape != "readwrite" && !slices.Contains(workload.Shapes, shape):
+		wrong("rw", "known are %s", strings.Join(workload.Shapes, ", "))
+	case s.readOnly && shape != "read" && shape != "randread":
+		wrong("rw", "writes or trims, and --readonly is given")
+	}
+}
+
+// foreignEngines are fio's that are not to be had here.
+var foreignEngines = []string{
+	"cpuio", "mmap", "net", "netsplice", "ftruncate", "filecreate", "filestat", "filedelete", "dircreate", "dirstat", "dirdelete", "exec", "page_fault",
+	"falloc", "e4defrag", "splice", "mtd", "sg", "io_uring_cmd", "rbd", "rados", "http", "gfapi", "gfapi_async", "libhdfs", "libiscsi", "nbd", "nfs",
+	"libpmem", "dev-dax", "pmemblk", "libzbc", "libcufile", "libblkio", "xnvme", "rdma", "guasi", "binject", "dfs", "rpma", "librpma_apm_client",
+	"librpma_apm_server", "librpma_gpspm_client", "librpma_gpspm_server", "cpp_null", "windowsaio", "solarisaio", "syslet-rw", "spdk", "spdk_bdev", "ime_aio", "ime_psync", "ime_psyncv",
 }
 
 // engineOf is the name of the engine that settings ask for.
@@ -127,31 +160,31 @@ func (s *Set) setting(j *Job, engine string, set jobfile.Setting) {
 	switch {
 	case slices.Contains(ignoredNames, set.Name):
 		problem.Text = "is accepted and ignored, as fio does"
-		s.Notes = append(s.Notes, problem)
+		s.say(&s.Notes, problem)
 		return
 	case o == nil && foreignEngine(engine):
 		problem.Text = "belongs to an engine that is not to be had"
-		s.Refusals = append(s.Refusals, problem)
+		s.say(&s.Refusals, problem)
 		return
 	case o == nil:
 		problem.Text = "is no option"
 		if near := nearest(set.Name); near != "" {
 			problem.Text += "; did you mean " + near + "?"
 		}
-		s.Errors = append(s.Errors, problem)
+		s.say(&s.Errors, problem)
 		return
 	case !o.goesWith(engine) && !foreignEngine(engine):
 		problem.Text = fmt.Sprintf("is an option of %s, not of ioengine=%s", strings.Join(o.Engines, " and "), engine)
-		s.Errors = append(s.Errors, problem)
+		s.say(&s.Errors, problem)
 		return
 	}
 	problem.Option = o.Name
 	if err := o.check(set.Value, set.Given, j.kbBase); err != nil {
 		problem.Text = err.Error()
 		if o.slips(set.Value) {
-			s.Refusals = append(s.Refusals, problem)
+			s.say(&s.Refusals, problem)
 		} else {
-			s.Errors = append(s.Errors, problem)
+			s.say(&s.Errors, problem)
 		}
 		return
 	}
@@ -163,11 +196,27 @@ func (s *Set) setting(j *Job, engine string, set jobfile.Setting) {
 			return
 		}
 		problem.Text = "is not supported: " + o.Note
-		s.Refusals = append(s.Refusals, problem)
+		s.say(&s.Refusals, problem)
 	case Differs:
-		problem.Text = o.Note
-		s.Notes = append(s.Notes, problem)
+		if !isOff(o, set) {
+			problem.Text = o.Note
+			s.say(&s.Notes, problem)
+		}
 	}
+}
+
+// say adds a problem to a list, but for one that is there: defaults are those of many jobs.
+func (s *Set) say(to *[]*Problem, p *Problem) {
+	key := *p
+	key.Job = ""
+	if s.said[key] {
+		return
+	}
+	if s.said == nil {
+		s.said = map[Problem]bool{}
+	}
+	s.said[key] = true
+	*to = append(*to, p)
 }
 
 // slips says whether fio takes a value that is wrong in form: it reads a number up to the first character

@@ -186,10 +186,10 @@ func checkTimes(value string, unit time.Duration) error {
 func checkShare(value string, kbBase int64) error {
 	text := strings.TrimSpace(value)
 	if percent, ok := strings.CutSuffix(text, "%"); ok {
-		if p, err := float(percent); err != nil || p < 0 || p > 100 {
+		if p, err := float(strings.TrimRight(percent, "%")); err != nil || p < 0 || p > 100 {
 			return errors.New("must be from 0% to 100%")
 		}
-		return nil // fio counts more than 100% as 100%, and takes any text after the %
+		return nil // fio takes any text after the %, as in 100%%
 	}
 	if zones, ok := strings.CutSuffix(text, "z"); ok {
 		_, err := number(zones, kbBase)

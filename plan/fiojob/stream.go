@@ -2,6 +2,7 @@ package fiojob
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -78,8 +79,14 @@ func (j *Job) splitText(text string) string {
 	var out []string
 	for _, direction := range strings.Split(strings.TrimSpace(text), ",") {
 		var parts []string
-		for _, part := range strings.Split(strings.Trim(direction, ":"), ":") {
+		list := strings.Split(strings.Trim(direction, ":"), ":")
+		rest, largest := splitRest(list)
+		for i, part := range list {
 			size, share, cut := strings.Cut(part, "/")
+			if i == largest && rest > 0 {
+				n, _ := strconv.Atoi(strings.TrimSpace(share))
+				share = strconv.Itoa(n + rest)
+			}
 			if n, err := number(strings.TrimSpace(size), j.kbBase); err == nil {
 				size = strconv.FormatInt(n, 10)
 			}
@@ -91,6 +98,25 @@ func (j *Job) splitText(text string) string {
 		out = append(out, strings.Join(parts, ":"))
 	}
 	return strings.TrimRight(strings.Join(out, ","), ",")
+}
+
+// splitRest is what the shares of a split leave of 100 where each is given. The largest share has it, too, of
+// several the last one, as fio draws them. It is 0 where a size has no share: that takes the rest.
+func splitRest(list []string) (rest, largest int) {
+	rest = 100
+	most := -1
+	for i, part := range list {
+		_, share, _ := strings.Cut(part, "/")
+		n, err := strconv.Atoi(strings.TrimSpace(share))
+		if err != nil || n < 0 {
+			return 0, 0
+		}
+		if n >= most {
+			most, largest = n, i
+		}
+		rest -= min(n, 100)
+	}
+	return max(rest, 0), largest
 }
 
 func (j *Job) rangeText(text string) string {
@@ -120,44 +146,116 @@ func (t *translator) stream(j *Job, clone int, files []extent) (*plan.Stream, bo
 		t.refuse(j, "iodepth", "must be at most %d", plan.MaxIODepth)
 		return nil, false
 	}
-	var all int64
-	for i := range files {
-		s.Targets = append(s.Targets, files[i].target)
-		if files[i].offset != files[0].offset || files[i].length != files[0].length {
-			t.refuse(j, "filename", "its files have different sizes or offsets; give size in bytes, or one job to each")
-			return nil, false
-		}
-	}
-	if !t.workload(j, &s.Workload, files) || !t.pacing(j, s) {
+	if !t.fileTypes(j, len(files)) || !t.workload(j, &s.Workload) || !t.pacing(j, s) || !t.limits(j, s) {
 		return nil, false
 	}
-	bs := j.blockSizes()
+	grain := s.Workload.Grain()
+	all, alike := int64(0), true
 	for i := range files {
-		all += files[i].length - files[i].length%bs.min
+		f := &files[i]
+		s.Targets = append(s.Targets, f.target)
+		s.Parts = append(s.Parts, plan.Part{Offset: f.offset, Size: f.length - f.length%grain})
+		all += s.Parts[i].Size
+		alike = alike && s.Parts[i] == s.Parts[0]
 	}
-	t.ends(j, s, all, len(files))
-	s.Start = plan.Duration(j.time("startdelay", time.Second))
+	if size, given, err := j.share("size", 0); err == nil && given && size > 0 && len(files) > 1 {
+		all = min(all, size-size%grain) // filesize may come to more
+	}
+	if all == 0 {
+		t.refuse(j, "size", "holds no block of %s", unit.Size(grain))
+		return nil, false
+	}
+	if alike {
+		s.Workload.Offset, s.Workload.Size = unit.Share{Bytes: s.Parts[0].Offset}, unit.Share{Bytes: s.Parts[0].Size}
+		s.Parts = nil // the workload has them
+	}
+	s.Start = plan.Duration(t.startDelay(j, clone))
+	s.Ramp = plan.Duration(j.time("ramp_time", time.Second))
+	t.ends(j, s, all)
 	return s, true
 }
 
+// startDelay is a time, or a random one in a range for each clone.
+func (t *translator) startDelay(j *Job, clone int) time.Duration {
+	first := j.time("startdelay", time.Second)
+	_, text, two := cutRange(j.Text("startdelay", ""))
+	if !two {
+		return first
+	}
+	second, err := duration(text, time.Second)
+	if err != nil {
+		return first
+	}
+	low, high := min(first, second), max(first, second)
+	draw := workload.Mix(t.env.Seed ^ workload.Mix(uint64(len(t.work.Clones)+clone)))
+	return low + time.Duration(draw%uint64(high-low+1))
+}
+
 // ends says when a stream is over. all is how much one pass over its files moves.
-func (t *translator) ends(j *Job, s *plan.Stream, all int64, files int) {
+func (t *translator) ends(j *Job, s *plan.Stream, all int64) {
 	s.Time = plan.Duration(j.time("runtime", time.Second))
+	s.EndSync = s.Workload.Writes() && (j.On("end_fsync", false) || j.On("fsync_on_close", false))
+	s.EndsPoint = j.On("exitall", false)
 	loops := max(j.Number("loops", 1), 1)
+	s.IOs = j.Number("number_ios", 0)
 	if j.On("time_based", false) && s.Time > 0 {
 		return
 	}
-	s.Bytes = all * loops
-	if n, given, err := j.share("io_size", all); err != nil {
-		t.refuse(j, "io_size", "%v", err)
-	} else if given && n > 0 {
-		s.Bytes = n * loops
+	if all > math.MaxInt64/loops {
+		loops = math.MaxInt64 / all
 	}
-	s.IOs = j.Number("number_ios", 0)
+	s.Bytes = all * loops
+	n, given, err := j.share("io_size", all)
+	switch {
+	case err != nil:
+		t.refuse(j, "io_size", "%v", err)
+	case given && n > 0:
+		s.Bytes = min(n, math.MaxInt64/loops) * loops
+	case len(s.Parts) > 0 && s.Workload.Passes() && loops <= plan.MaxPasses:
+		s.Passes = int(loops) // so that a short file is not gone over again before a long one is done
+	}
+}
+
+// defaultTuneWindow stands for a latency_window that is not given.
+const defaultTuneWindow = time.Second
+
+// limits are on latencies.
+func (t *translator) limits(j *Job, s *plan.Stream) bool {
+	if text := j.Text("max_latency", ""); text != "" {
+		if strings.Contains(strings.TrimRight(text, ", "), ",") {
+			t.refuse(j, "max_latency", "must be one limit for all directions")
+			return false
+		}
+		s.MaxLatency = plan.Duration(j.time("max_latency", time.Microsecond))
+	}
+	limit := j.time("latency_target", time.Microsecond)
+	if limit == 0 {
+		return true
+	}
+	s.Tune = &plan.Tune{
+		Latency: plan.Duration(limit), Window: plan.Duration(j.time("latency_window", time.Microsecond)),
+		Percent: 100, Hold: j.On("latency_run", false),
+	}
+	if list := j.Floats("latency_percentile"); len(list) > 0 && list[0] > 0 {
+		s.Tune.Percent = list[0]
+	}
+	switch {
+	case s.Tune.Window == 0:
+		s.Tune.Window = plan.Duration(defaultTuneWindow)
+		t.note(j, "latency_window", "is not given: a depth is tried for %v", defaultTuneWindow)
+	case s.Tune.Window.D() < plan.MinTuneWindow:
+		t.refuse(j, "latency_window", "must be at least %v", plan.MinTuneWindow)
+		return false
+	}
+	if !s.Pacing.IsZero() {
+		t.refuse(j, "latency_target", "a depth is looked for without a rate and without thinktime")
+		return false
+	}
+	return true
 }
 
 // workload says what is issued.
-func (t *translator) workload(j *Job, w *workload.Spec, files []extent) bool {
+func (t *translator) workload(j *Job, w *workload.Spec) bool {
 	rw, modifier, modified := strings.Cut(j.Text("rw", "read"), ":")
 	if rw == "readwrite" {
 		rw = "rw"
@@ -171,12 +269,15 @@ func (t *translator) workload(j *Job, w *workload.Spec, files []extent) bool {
 		t.refuse(j, bs.option, "%v", bs.err)
 		return false
 	}
+	if bs.max > workload.MaxBlockSize {
+		t.refuse(j, bs.option, "an I/O has at most %s", unit.Size(workload.MaxBlockSize))
+		return false
+	}
 	w.RW, w.BlockSize, w.BlockSizeSplit, w.BlockSizeRange = rw, bs.max, bs.split, bs.ranges
 	w.ReadPct = int(j.Number("rwmixread", 50))
 	if j.Has("rwmixwrite") && !j.Has("rwmixread") {
 		w.ReadPct = int(100 - j.Number("rwmixwrite", 50))
 	}
-	w.Offset, w.Size = unit.Share{Bytes: files[0].offset}, unit.Share{Bytes: files[0].length - files[0].length%bs.min}
 	w.Fsync, w.Fdatasync = int(j.Number("fsync", 0)), int(j.Number("fdatasync", 0))
 	if !w.Writes() {
 		w.Fsync, w.Fdatasync = 0, 0
@@ -191,7 +292,7 @@ func (t *translator) offsets(j *Job, w *workload.Spec, bs *sizes, modifier strin
 		return false
 	}
 	if text := j.Text("percentage_random", ""); text != "" {
-		p, err := workload.ParsePercents(strings.TrimRight(text, ","))
+		p, err := j.percents(text)
 		if err != nil {
 			t.refuse(j, "percentage_random", "%v", err)
 			return false
@@ -211,15 +312,43 @@ func (t *translator) offsets(j *Job, w *workload.Spec, bs *sizes, modifier strin
 		}
 		w.Distribution = d
 	}
-	if ba := j.Number("ba", 0); ba > 0 && w.Random() {
+	if text := strings.TrimRight(j.Text("ba", ""), ", "); text != "" && w.Random() {
+		ba, err := number(text, j.kbBase)
+		if err != nil {
+			t.refuse(j, "ba", "must be one alignment for all directions: %v", err)
+			return false
+		}
 		w.BlockAlign = ba
 	}
-	w.Coverage = w.Random() && bs.one && w.Distribution.IsZero() && !j.On("norandommap", false) && (w.BlockAlign == 0 || w.BlockAlign == w.BlockSize)
+	w.Coverage = w.Random() && w.JumpEvery == 0 && bs.one && w.Distribution.IsZero() && !j.On("norandommap", false) && (w.BlockAlign == 0 || w.BlockAlign == w.BlockSize)
 	return true
 }
 
-// modify is what follows a colon in rw: a hole to leave after each I/O of a sequential shape. A number of
-// I/Os after which a random one has a new offset is not to be had.
+// percents reads percentage_random: what is empty is all, as without the option, and what is left out is that
+// of the direction before.
+func (j *Job) percents(text string) (list workload.Percents, err error) {
+	parts, n, err := triple(text)
+	if err != nil {
+		return nil, err
+	}
+	for i := range parts {
+		part := parts[min(i, n-1)]
+		v := int64(100)
+		if part != "" {
+			if v, err = number(part, j.kbBase); err != nil {
+				return nil, err
+			}
+		}
+		list = append(list, int(v))
+	}
+	if n == 1 {
+		list = list[:1]
+	}
+	return list, nil
+}
+
+// modify is what follows a colon in rw: a hole to leave after each I/O of a sequential shape, or after how many
+// I/Os a random one has a new offset.
 func (t *translator) modify(j *Job, w *workload.Spec, bs *sizes, modifier string) bool {
 	text, negative := strings.CutPrefix(modifier, "-")
 	n, err := number(text, j.kbBase)
@@ -228,10 +357,14 @@ func (t *translator) modify(j *Job, w *workload.Spec, bs *sizes, modifier string
 		return false
 	}
 	if strings.HasPrefix(w.RW, "rand") {
-		if n != 1 {
-			t.refuse(j, "rw", "a new offset after several I/Os is not to be had; use percentage_random")
+		if negative || n < 1 || n > workload.MaxJumpEvery {
+			t.refuse(j, "rw", "must be 1 to %d I/Os after which the offset is a new one", workload.MaxJumpEvery)
+			return false
 		}
-		return n == 1
+		if n > 1 {
+			w.JumpEvery = int(n)
+		}
+		return true
 	}
 	if negative {
 		n = -n

@@ -5,11 +5,11 @@ var uringOnly, aioOnly = []string{"io_uring"}, []string{"libaio"}
 // ofEngineOptions are options that only some engines have; others do not know them.
 var ofEngineOptions = []Option{
 	{Name: "hipri", Kind: Flag, Engines: []string{"io_uring", "pvsync2"}, Effect: Differs, Note: "with io_uring only; psync waits for the interrupt"},
-	{Name: "hipri_percentage", Kind: Int, Max: 100, Engines: []string{"pvsync2"}, Effect: NoEffect, Note: "psync waits for the interrupt"},
+	{Name: "hipri_percentage", Kind: Int, Max: 100, Engines: []string{"pvsync2"}, Effect: Differs, Note: "psync waits for the interrupt"},
 	{Name: "fixedbufs", Kind: Flag, Engines: uringOnly, Effect: Differs, Note: "buffers are registered wherever that is possible, asked for or not"},
 	{Name: "registerfiles", Kind: Flag, Engines: uringOnly, Effect: Differs, Note: "files are registered wherever that is possible, asked for or not"},
 	{Name: "sqthread_poll", Kind: Flag, Engines: uringOnly},
-	{Name: "sqthread_poll_cpu", Kind: Int, Engines: uringOnly, Effect: NoEffect, Note: "the kernel chooses the CPU of its polling thread"},
+	{Name: "sqthread_poll_cpu", Kind: Int, Engines: uringOnly, Effect: Differs, Note: "the kernel chooses the CPU of its polling thread"},
 	{Name: "nonvectored", Kind: Flag, Engines: uringOnly, Effect: NoEffect, Note: "I/Os are never vectored"},
 	{Name: "libaio_vectored", Kind: Flag, Engines: aioOnly, Effect: NoEffect, Note: "I/Os are never vectored"},
 	{Name: "userspace_reap", Kind: Flag, Engines: aioOnly, Effect: Differs, Note: "completions are read from the ring wherever that is possible, asked for or not"},

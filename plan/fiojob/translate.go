@@ -30,6 +30,15 @@ type Work struct {
 	Clones []Clone
 	// Create are files that do not exist, or are too short, with the size that they need.
 	Create []File
+	// CreateOnly has the files made, and nothing run.
+	CreateOnly bool
+	// Layouts are of the clones whose files those are.
+	Layouts []Layout
+	// Steady is the end of each point by steady state; nil for a point without.
+	Steady []*Steady
+	// Invalidate are the paths of each point's files whose pages leave the cache before it: those that are read or
+	// written through it.
+	Invalidate [][]string
 	// Unlink are files to remove when all is over.
 	Unlink []string
 }
@@ -38,6 +47,13 @@ type Work struct {
 type File struct {
 	Path  string
 	Bytes int64
+}
+
+// Layout is what is laid out for a clone.
+type Layout struct {
+	Job   string
+	Files int
+	Bytes int64 // of all of them
 }
 
 // Clone is one of the threads that a job asks for.
@@ -69,13 +85,24 @@ func (s *Set) Translate(env Env) *Work {
 		return t.work
 	}
 	t.common()
+	t.createOnly()
 	group := -1
 	var point *plan.Point
 	phase := plan.Phase{Kind: plan.Measure}
 	t.unlink()
+	var jobs []*Job // of the point
+	end := func() {
+		if point != nil {
+			t.work.Steady = append(t.work.Steady, t.steady(point, jobs))
+			t.work.Invalidate = append(t.work.Invalidate, t.invalid(jobs))
+			t.exit(jobs)
+		}
+		jobs = nil
+	}
 	for i, j := range s.Jobs {
 		apart := i == 0 || j.On("stonewall", false)
-		if apart {
+		if apart || t.waits(j, i, jobs) {
+			end()
 			phase.Points = append(phase.Points, plan.Point{Interval: plan.Duration(time.Second)})
 			point = &phase.Points[len(phase.Points)-1]
 		}
@@ -83,7 +110,9 @@ func (s *Set) Translate(env Env) *Work {
 			group++
 		}
 		t.job(j, point, len(phase.Points)-1, group)
+		jobs = append(jobs, j)
 	}
+	end()
 	for i := range phase.Points {
 		t.finish(&phase.Points[i])
 	}
@@ -111,9 +140,13 @@ func (t *translator) problem(to *[]*Problem, j *Job, option, format string, args
 // common settles what all jobs of a run must have alike: engine, direct, polling, completions waited for.
 func (t *translator) common() {
 	p, first := t.work.Plan, t.set.Jobs[0]
+	for _, j := range t.set.Jobs {
+		if foreignEngine(j.Text("ioengine", "psync")) {
+			t.refuse(j, "ioengine", "engine %s is not to be had; known are io_uring, libaio, psync, sync, vsync, pvsync, pvsync2, posixaio and null", j.Text("ioengine", ""))
+		}
+	}
 	engine, known := engines[first.Text("ioengine", "psync")]
 	if !known {
-		t.refuse(first, "ioengine", "is not to be had; known are io_uring, libaio, psync, sync, vsync, pvsync, pvsync2, posixaio and null")
 		engine = "null"
 	}
 	p.Engine, p.Direct = engine, first.direct()
@@ -125,7 +158,7 @@ func (t *translator) common() {
 			option string
 			alike  bool
 		}{
-			{"ioengine", engines[j.Text("ioengine", "psync")] == engine},
+			{"ioengine", engines[j.Text("ioengine", "psync")] == engine || foreignEngine(j.Text("ioengine", "psync"))},
 			{"direct", j.direct() == p.Direct},
 			{"sqthread_poll", j.On("sqthread_poll", false) == p.SQThreadPoll},
 			{"hipri", (j.On("hipri", false) && engine == "io_uring") == p.HiPri},
@@ -168,11 +201,6 @@ func (t *translator) job(j *Job, point *plan.Point, index, group int) {
 		t.refuse(j, "numjobs", "must be at most %d", plan.MaxThreads)
 		return
 	}
-	ramp := plan.Duration(j.time("ramp_time", time.Second))
-	if len(point.Streams) > 0 && ramp != point.Ramp {
-		t.refuse(j, "ramp_time", "is %v, and %v in the job before: jobs that run together have one ramp", ramp.D(), point.Ramp.D())
-	}
-	point.Ramp = ramp
 	for n := range clones {
 		files, err := t.filesOf(j, int(n))
 		if err != nil {
@@ -185,6 +213,17 @@ func (t *translator) job(j *Job, point *plan.Point, index, group int) {
 		}
 		t.work.Clones = append(t.work.Clones, Clone{Job: j, Number: int(n), Group: group, Point: index, Stream: len(point.Streams)})
 		point.Streams = append(point.Streams, *s)
+	}
+}
+
+// createOnly finds out whether the jobs only make their files.
+func (t *translator) createOnly() {
+	first := t.set.Jobs[0]
+	t.work.CreateOnly = first.On("create_only", false)
+	for _, j := range t.set.Jobs {
+		if j.On("create_only", false) != t.work.CreateOnly {
+			t.refuse(j, "create_only", "differs from that of job %s: make the files with a command of their own", first.Name)
+		}
 	}
 }
 
@@ -208,9 +247,20 @@ func (t *translator) unlink() {
 	}
 }
 
-// finish names a point, and gives it the end that its streams have.
+// finish names a point, and gives it the shortest ramp of its streams; those of others go on within its
+// window.
 func (t *translator) finish(p *plan.Point) {
 	var names []string
+	for i := range p.Streams {
+		if s := &p.Streams[i]; i == 0 || s.Ramp < p.Ramp {
+			p.Ramp = s.Ramp
+		}
+	}
+	for i := range p.Streams {
+		if s := &p.Streams[i]; s.Start == 0 && s.Ramp == p.Ramp {
+			s.Ramp = 0
+		}
+	}
 	for i := range p.Streams {
 		if name, _, _ := strings.Cut(p.Streams[i].Label, "#"); !slices.Contains(names, name) {
 			names = append(names, name)

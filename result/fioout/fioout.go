@@ -12,6 +12,7 @@ import (
 	"blkstorm/histogram"
 	"blkstorm/host"
 	"blkstorm/op"
+	"blkstorm/plan"
 	"blkstorm/plan/fiojob"
 	"blkstorm/result"
 	"blkstorm/runner"
@@ -33,11 +34,28 @@ type Input struct {
 	// took; see Gather.
 	Disks    []host.DiskStats
 	DiskTime time.Duration
+	// Steady is what the steadystate of each point's jobs has come to; nil for a point without. Depths are the
+	// queue depths that the streams of each point were tuned to (latency_target); see Tuned.
+	Steady []*Steady
+	Depths map[int][]int
 	// running is what the streams of the running point have done so far; see Cells.
 	running []*tally
 	began   time.Time
 	// ETA is the time left in seconds; Unknown as long as nobody knows it.
 	ETA int64
+}
+
+// Tuned takes in what the running point, of number point, was tuned to: of several threads the largest depth.
+func (in *Input) Tuned(point int, res *runner.Result) {
+	if in.Depths == nil {
+		in.Depths = map[int][]int{}
+	}
+	for _, th := range res.Threads {
+		for len(in.Depths[point]) <= th.Stream {
+			in.Depths[point] = append(in.Depths[point], 0)
+		}
+		in.Depths[point][th.Stream] = max(in.Depths[point][th.Stream], th.Depth)
+	}
 }
 
 // Gather takes in a row of the running point.
@@ -81,6 +99,9 @@ type report struct {
 	depth    int
 	errno    int
 	workload workload.Spec
+	steady   *Steady
+	tune     plan.Tune // zero without a latency_target
+	tuned    int       // to this depth
 	ops      [op.Count]direction
 	usage    runner.Usage
 }
@@ -109,10 +130,20 @@ func reports(in *Input) (list []*report, err error) {
 			if together {
 				groups[c.Group] = r
 			}
-			r.workload = in.Work.Plan.Phases[0].Points[c.Point].Streams[c.Stream].Workload
+			stream := &in.Work.Plan.Phases[0].Points[c.Point].Streams[c.Stream]
+			r.workload = stream.Workload
+			if c.Point < len(in.Steady) {
+				r.steady = in.Steady[c.Point]
+			}
+			if stream.Tune != nil {
+				r.tune = *stream.Tune
+			}
 			list = append(list, r)
 		}
 		r.clones++
+		if depths := in.Depths[c.Point]; c.Stream < len(depths) && r.tune.Latency > 0 {
+			r.tuned = max(r.tuned, depths[c.Stream])
+		}
 		r.last = c.Job
 		if running {
 			r.addRunning(in, c.Stream)

@@ -97,12 +97,10 @@ func (r *report) json(in *Input) object {
 	for _, g := range r.bucketGroups() {
 		o.add(g.key, g.shares)
 	}
-	o.add("latency_depth", r.depth)
-	o.add("latency_target", int64(0))
-	o.add("latency_target_ns", int64(0))
-	o.add("latency_percentile", 100.0)
-	o.add("latency_window", int64(0))
-	o.add("latency_window_us", int64(0))
+	r.latencyTarget(&o)
+	if r.steady != nil {
+		o.add("steadystate", r.steady.json())
+	}
 	return o
 }
 

@@ -21,6 +21,7 @@ func WriteNormal(w io.Writer, in *Input) error {
 	}
 	var b strings.Builder
 	normalHead(&b, list)
+	normalLayouts(&b, in)
 	for _, r := range list {
 		r.normal(&b, in)
 	}
@@ -83,7 +84,10 @@ func (r *report) normal(b *strings.Builder, in *Input) {
 	fmt.Fprintf(b, "     complete  : %s\n", percents(r.batches()))
 	fmt.Fprintf(b, "     issued rwts: total=%s short=%s dropped=%s\n",
 		r.four(func(d *direction) uint64 { return d.ios }), r.four(func(d *direction) uint64 { return d.short }), r.four(func(d *direction) uint64 { return d.dropped }))
-	fmt.Fprintf(b, "     latency   : target=0.00ns, window=0.00ns, percentile=100.00%%, depth=%d\n", r.depth)
+	r.normalTarget(b)
+	if r.steady != nil {
+		b.WriteString(r.steady.normal())
+	}
 }
 
 var directions = []struct {
