@@ -77,7 +77,7 @@ func (r *report) terseDirection(d *direction, v int) []string {
 	f := []string{num(d.bytes / 1024), strconv.FormatInt(int64(rate/1024), 10), strconv.FormatInt(int64(iops), 10), strconv.FormatInt(d.runtime.Milliseconds(), 10)}
 	f = append(f, "0", "0", decimal(0), decimal(0))
 	h := &d.latency
-	lat := []string{strconv.FormatInt(h.Min()/1000, 10), strconv.FormatInt(h.Max()/1000, 10), decimal(h.Mean() / 1000), decimal(h.StdDev() / 1000)}
+	lat := []string{strconv.FormatInt(h.Min()/1000, 10), strconv.FormatInt(h.Max()/1000, 10), decimal(h.Mean() / 1000), decimal(deviation(h) / 1000)}
 	f = append(f, lat...)
 	list := percentiles(r.job)
 	for i := range tersePercentiles {
@@ -89,11 +89,7 @@ func (r *report) terseDirection(d *direction, v int) []string {
 	}
 	f = append(f, lat...)
 	bw, spread := d.spreads()
-	share := 0.0
-	if bw.samples > 0 {
-		share = 100
-	}
-	f = append(f, strconv.FormatInt(int64(bw.min/1024), 10), strconv.FormatInt(int64(bw.max/1024), 10), decimal(share)+"%", decimal(bw.mean/1024), decimal(bw.dev/1024))
+	f = append(f, strconv.FormatInt(int64(bw.min/1024), 10), strconv.FormatInt(int64(bw.max/1024), 10), decimal(d.ofGroup(&bw))+"%", decimal(bw.mean/1024), decimal(bw.dev/1024))
 	if v >= 5 {
 		f = append(f, strconv.Itoa(bw.samples), strconv.FormatInt(int64(spread.min), 10), strconv.FormatInt(int64(spread.max), 10), decimal(spread.mean), decimal(spread.dev), strconv.Itoa(spread.samples))
 	}
