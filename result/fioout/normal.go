@@ -3,7 +3,6 @@ package fioout
 import (
 	"fmt"
 	"io"
-	"math"
 	"strconv"
 	"strings"
 	"syscall"
@@ -21,6 +20,7 @@ func WriteNormal(w io.Writer, in *Input) error {
 		return err
 	}
 	var b strings.Builder
+	b.WriteByte('\n')
 	for _, r := range list {
 		r.normal(&b, in)
 	}
@@ -65,7 +65,7 @@ func WriteHead(w io.Writer, in *Input) error {
 }
 
 func (r *report) normal(b *strings.Builder, in *Input) {
-	fmt.Fprintf(b, "\n%s: (groupid=%d, jobs=%d): err=%2d%s: pid=%d: %s\n", printable.Text(r.name), r.group, r.clones, r.errno, reason(r.errno), in.PID, in.Now.Local().Format("Mon Jan _2 15:04:05 2006"))
+	fmt.Fprintf(b, "%s: (groupid=%d, jobs=%d): err=%2d%s: pid=%d: %s\n", printable.Text(r.name), r.group, r.clones, r.errno, reason(r.errno), in.PID, in.Now.Local().Format("Mon Jan _2 15:04:05 2006"))
 	if text := r.job.Text("description", ""); text != "" {
 		fmt.Fprintf(b, "  Description  : [%s]\n", printable.Text(text))
 	}
@@ -78,10 +78,11 @@ func (r *report) normal(b *strings.Builder, in *Input) {
 	if unified != "" {
 		r.mixed().normal(b, r, "mixed")
 	}
-	if d := &r.ops[op.Sync]; d.ios > 0 {
-		fmt.Fprintf(b, "  fsync/fdatasync/sync_file_range:\n    sync (%s)\n", d.spread())
-	}
 	r.normalBuckets(b)
+	if d := &r.ops[op.Sync]; d.ios > 0 {
+		fmt.Fprintf(b, "  fsync/fdatasync/sync_file_range/syncfs:\n    sync %s\n", d.spread())
+		d.normalPercentiles(b, "sync", percentiles(r.job))
+	}
 	wall := max(r.summed, time.Millisecond).Seconds()
 	fmt.Fprintf(b, "  cpu          : usr=%3.2f%%, sys=%3.2f%%, ctx=%d, majf=%d, minf=%d\n",
 		100*r.usage.User.Seconds()/wall, 100*r.usage.System.Seconds()/wall, r.usage.Switches, r.usage.MajorFaults, r.usage.MinorFaults)
@@ -157,7 +158,7 @@ func (d *direction) scale() (name string, ns float64) {
 func (d *direction) spread() string {
 	name, ns := d.scale()
 	h := &d.latency
-	return fmt.Sprintf("(%s): min=%.0f, max=%.0f, avg=%5.2f, stdev=%5.2f", name, math.Floor(float64(h.Min())/ns), math.Floor(float64(h.Max())/ns), h.Mean()/ns, deviation(h)/ns)
+	return fmt.Sprintf("(%s): min=%s, max=%s, avg=%5.2f, stdev=%5.2f", name, long(float64(h.Min())/ns), long(float64(h.Max())/ns), h.Mean()/ns, deviation(h)/ns)
 }
 
 func (d *direction) normalPercentiles(b *strings.Builder, what string, list []float64) {
@@ -301,30 +302,4 @@ func normalRemarks(b *strings.Builder, in *Input) {
 	for _, n := range in.Set.Notes {
 		say("note: %s", n.Error())
 	}
-}
-
-// count writes a number with at most four digits before a suffix: 9999, 11.5k, 115k.
-func count(v float64) string { return short(v, 1000, []string{"", "k", "M", "G", "T", "P"}) }
-
-// binary writes bytes as fio does: 38.4MiB.
-func binary(v float64) string {
-	return short(v, 1024, []string{"B", "KiB", "MiB", "GiB", "TiB", "PiB"})
-}
-
-// metric writes bytes as fio does: 40.3MB.
-func metric(v float64) string { return short(v, 1000, []string{"B", "kB", "MB", "GB", "TB", "PB"}) }
-
-func short(v, base float64, units []string) string {
-	i := 0
-	for v >= 10000 && i < len(units)-1 || i == 0 && base == 1024 && v >= 10000 {
-		v /= base
-		i++
-	}
-	switch {
-	case i == 0 || v >= 100:
-		return fmt.Sprintf("%.0f%s", v, units[i])
-	case v >= 10:
-		return fmt.Sprintf("%.1f%s", v, units[i])
-	}
-	return fmt.Sprintf("%.2f%s", v, units[i])
 }
