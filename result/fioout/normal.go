@@ -91,7 +91,7 @@ func (r *report) normal(b *strings.Builder, in *Input) {
 	fmt.Fprintf(b, "     complete  : %s\n", percents(r.batches()))
 	fmt.Fprintf(b, "     issued rwts: total=%s short=%s dropped=%s\n",
 		r.four(func(d *direction) uint64 { return d.ios }), r.four(func(d *direction) uint64 { return d.short }), r.four(func(d *direction) uint64 { return d.dropped }))
-	if r.counts() && r.faults > 0 {
+	if r.counts() {
 		fmt.Fprintf(b, "     errors    : total=%d, first_error=%d/<%s>\n", r.faults, r.errno, sentence(r.errno))
 	}
 	fmt.Fprintf(b, "     latency   : target=0.00ns, window=0.00ns, percentile=100.00%%, depth=%d\n", r.depth)
@@ -107,6 +107,9 @@ func reason(errno int) string {
 
 // sentence is the C library's text of an error, which begins with a capital.
 func sentence(errno int) string {
+	if errno == 0 {
+		return "Success"
+	}
 	text := syscall.Errno(errno).Error()
 	return strings.ToUpper(text[:1]) + text[1:]
 }
