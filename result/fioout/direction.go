@@ -118,7 +118,7 @@ func latency(d *direction, list []float64, bins bool) object {
 	if bins {
 		b := object{}
 		for bucket := range h.Buckets() {
-			b.add(strconv.FormatInt(bucket.High, 10), bucket.Count)
+			b.add(strconv.FormatInt(bucket.Low+(bucket.High-bucket.Low)/2, 10), bucket.Count)
 		}
 		o.add("bins", b)
 	}

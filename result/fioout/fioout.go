@@ -193,7 +193,7 @@ func (r *report) add(d *result.Doc, p *result.Point, index int) error {
 		if stat.IOs == 0 {
 			continue
 		}
-		dir.runtime = max(dir.runtime, run)
+		dir.runtime = max(dir.runtime, run, time.Millisecond) // as short as it can be said to be
 		dir.series = append(dir.series, s.Series[o])
 		h, err := histogram.Decode(stat.Latency.HDR)
 		if err != nil {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"blkstorm/op"
+	"blkstorm/printable"
 )
 
 // tersePercentiles is how many percentiles a line has room for.
@@ -35,7 +36,7 @@ func (r *report) terse(b *strings.Builder, in *Input) {
 	if v >= 3 {
 		add(Version)
 	}
-	add(strings.ReplaceAll(r.name, ";", "_"), strconv.Itoa(r.group), strconv.Itoa(r.errno))
+	add(strings.ReplaceAll(printable.Text(r.name), ";", "_"), strconv.Itoa(r.group), strconv.Itoa(r.errno))
 	for _, one := range directions {
 		if one.op != op.Trim || v != 3 {
 			add(r.terseDirection(&r.ops[one.op], v)...)
@@ -59,7 +60,7 @@ func (r *report) terse(b *strings.Builder, in *Input) {
 			add(d.name, num(d.ReadIOs), num(d.WriteIOs), num(d.ReadMerges), num(d.WriteMerges), num(d.ReadTimeMS), num(d.WriteTimeMS), num(d.TimeInQueueMS), fmt.Sprintf("%.2f%%", d.util))
 		}
 	}
-	text := r.job.Text("description", "")
+	text := printable.Text(r.job.Text("description", ""))
 	if text != "" && v != 2 {
 		add(text)
 	}
