@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -312,7 +313,12 @@ func runBoth(t *testing.T, c *fioCase, sides [2]*fioSide, commands [2][]string) 
 	}
 }
 
-// compareShape fails the test for each key that fio has and blkstorm does not, or has with another type.
+// newer are keys that fio 3.42 has and 3.33, which Debian has, does not; that leaves flags out of the
+// options, too.
+var newer = []string{"job_start", "latency_target_ns", "latency_window_us", "read_sectors", "write_sectors"}
+
+// compareShape fails the test for each key that fio has and blkstorm does not, or has with another type, and
+// for each that no fio has.
 func compareShape(t *testing.T, theirs, ours []byte) {
 	t.Helper()
 	list, err := fioshape.Diff(theirs, ours)
@@ -320,7 +326,8 @@ func compareShape(t *testing.T, theirs, ours []byte) {
 		t.Fatal(err)
 	}
 	for _, d := range list {
-		if !d.Additional() { // an older fio has fewer
+		known := d.Path == "/blkstorm" || slices.Contains(newer, path.Base(d.Path)) || strings.HasSuffix(path.Dir(d.Path), " options")
+		if !d.Additional() || !known {
 			t.Error(d)
 		}
 	}
