@@ -51,6 +51,9 @@ func claimed(r *run, c *plan.Claims) Table {
 		t.Rows = append(t.Rows, Row{Head{what + ": " + v.Figure, v.Unit}, []Cell{number(v.InUnit(v.Value)), measured, share}})
 	}
 	t.Notes = []string{"MB = 10^6 bytes, MiB = 2^20, GB = 10^9. Of a latency, over 100 % is slower than claimed."}
+	if n := len(r.doc.Targets); n > 1 {
+		t.Notes = append(t.Notes, fmt.Sprintf("%d devices together are held against what is claimed of one: %d00 %% of IOPS and bandwidth is as claimed", n, n))
+	}
 	if c.Source != "" {
 		t.Notes = append(t.Notes, "claimed by "+c.Source)
 	}
