@@ -52,7 +52,7 @@ func claimed(r *run, c *plan.Claims) Table {
 	}
 	t.Notes = []string{"MB = 10^6 bytes, MiB = 2^20, GB = 10^9. Of a latency, over 100 % is slower than claimed."}
 	if n := len(r.doc.Targets); n > 1 {
-		t.Notes = append(t.Notes, fmt.Sprintf("%d devices together are held against what is claimed of one: %d00 %% of IOPS and bandwidth is as claimed", n, n))
+		t.Notes = append(t.Notes, fmt.Sprintf("the claims are of one of the %d devices: %d00 %% of IOPS and bandwidth is what all of them are claimed to do", n, n))
 	}
 	if c.Source != "" {
 		t.Notes = append(t.Notes, "claimed by "+c.Source)

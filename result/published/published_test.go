@@ -236,16 +236,22 @@ func TestSteadyRowIsTheRounds(t *testing.T) {
 	}
 }
 
-// Claims are of one drive; where several were measured together, that is said.
-func TestClaimsAgainstSeveralDrives(t *testing.T) {
-	d := driveSpecDoc()
-	const note = "devices together are held against"
-	if text := printed(t, d); strings.Contains(text, note) {
-		t.Errorf("of one drive:\n%s", text)
-	}
-	d.Targets = append(d.Targets, d.Targets[0])
-	if text := printed(t, d); !strings.Contains(text, "2 "+note) || !strings.Contains(text, "200 %") {
-		t.Errorf("of two drives:\n%s", text)
+// Where several devices were measured together, that is said once, also of claims, which are of one drive.
+func TestSeveralDevices(t *testing.T) {
+	for name, make := range documents {
+		d := make()
+		d.Targets = d.Targets[:1]
+		if text := printed(t, d); strings.Contains(text, "devices together") || strings.Contains(text, "claims are of one") {
+			t.Errorf("%s of one device:\n%s", name, text)
+		}
+		d.Targets = append(d.Targets, d.Targets[0])
+		text := strings.Join(strings.Fields(printed(t, d)), " ")
+		if strings.Count(text, "2 devices together; T/Q and rates are of each") != 1 {
+			t.Errorf("%s of two devices:\n%s", name, text)
+		}
+		if claims := strings.Contains(text, "one of the 2 devices: 200 % of IOPS and bandwidth is"); claims != (name == "drive-spec") {
+			t.Errorf("%s: claims %v:\n%s", name, claims, text)
+		}
 	}
 }
 
