@@ -15,17 +15,17 @@ import (
 // sniaIOPS has the report of the IOPS test (SNIA SSS PTS 2.0.2): how the tracked variables converged,
 // the measurement window, and the matrix of block sizes and mixes.
 func sniaIOPS(r *run) []Table {
-	return append(r.convergence(), r.windowMatrix("IOPS, mean of the measurement window", func(c *result.Cell) float64 { return c.IOPS }))
+	return append(append(r.setup(), r.convergence()...), r.windowMatrix("IOPS, mean of the measurement window", func(c *result.Cell) float64 { return c.IOPS }))
 }
 
 // sniaThroughput is that of the throughput test.
 func sniaThroughput(r *run) []Table {
-	return append(r.convergence(), r.windowMatrix("Throughput in MB/s, mean of the measurement window", func(c *result.Cell) float64 { return c.BytesPerS / 1e6 }))
+	return append(append(r.setup(), r.convergence()...), r.windowMatrix("Throughput in MB/s, mean of the measurement window", func(c *result.Cell) float64 { return c.BytesPerS / 1e6 }))
 }
 
 // sniaLatency is that of the latency test.
 func sniaLatency(r *run) []Table {
-	return append(r.convergence(),
+	return append(append(r.setup(), r.convergence()...),
 		r.windowMatrix("Average Latency in ms, mean of the measurement window", func(c *result.Cell) float64 { return float64(c.MeanNS) / 1e6 }),
 		r.windowMatrix("Maximum Latency in ms, in the measurement window", func(c *result.Cell) float64 { return float64(c.MaxNS) / 1e6 }))
 }
