@@ -38,6 +38,14 @@ func (r *run) phaseOf(rounds *result.Rounds) *plan.Phase {
 	return &r.doc.Plan.Phases[rounds.Phase]
 }
 
+// mostRounds is after how many rounds steady state is given up; 0 where the plan does not say.
+func (r *run) mostRounds(rounds *result.Rounds) int {
+	if phase := r.phaseOf(rounds); phase != nil && phase.Rounds != nil {
+		return phase.Rounds.Rule.MaxRounds
+	}
+	return 0
+}
+
 // windowMatrix lays out a figure of all points of rounds by block size and mix.
 func (r *run) windowMatrix(title string, figure func(*result.Cell) float64) Table {
 	var m matrix
@@ -156,6 +164,9 @@ func (r *run) convergence() (list []Table) {
 			all.Rows = append(all.Rows, Row{Head{v.name, v.unit}, numbers(v.values[min(left, len(v.values)):])})
 		}
 		verdict := fmt.Sprintf("steady state NOT reached in %d rounds", rounds.Done)
+		if most := r.mostRounds(rounds); rounds.Done < most { // it was stopped, or could not go on
+			verdict = fmt.Sprintf("steady state NOT reached in %d of at most %d rounds", rounds.Done, most)
+		}
 		if rounds.Reached {
 			verdict = fmt.Sprintf("steady state reached in round %d: all tracked variables are steady in rounds %d to %d", rounds.Last, rounds.First, rounds.Last)
 		}
