@@ -108,7 +108,10 @@ func headline(d *result.Doc) (index int, why string) {
 			best = i
 		}
 	}
-	if len(list) > 1 {
+	switch {
+	case d.FindMax != nil:
+		why = "only the step with the most IOPS: no rate was found with " + limitText(d.FindMax.Limit)
+	case len(list) > 1:
 		why = "the most IOPS of " + plural(len(list), "measured point")
 	}
 	return best, why
@@ -264,8 +267,7 @@ func (l *noteList) point(name string, p *result.Point) {
 			printable.Text(r.State.Reason), r.Rule.String())
 	}
 	if d := p.Drift; d != nil {
-		l.say("warn", " left the steady state that had been reached", "%s left the steady state that had been reached: %s is %s, and was %s to %s.", name,
-			printable.Text(d.Metric), figure(d.Value), figure(d.Low), figure(d.High))
+		l.say("warn", " left the steady state that had been reached", "%s left the steady state that had been reached: %s.", name, printable.Text(d.String()))
 	}
 }
 

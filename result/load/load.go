@@ -107,6 +107,17 @@ func (r *Result) Name() string {
 	return r.Path
 }
 
+// Files are those that the result consists of, whether or not they are there; none for standard input.
+func (r *Result) Files() []string {
+	switch {
+	case r.Path == Standard:
+		return nil
+	case r.dir == "":
+		return []string{r.Path}
+	}
+	return []string{filepath.Join(r.dir, resultFile), filepath.Join(r.dir, intervalsFile), filepath.Join(r.dir, latencyFile)}
+}
+
 // read reads the document's text.
 func (r *Result) read(text *bytes.Buffer, standard io.Reader) error {
 	if r.Path == Standard {
