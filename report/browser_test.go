@@ -17,7 +17,7 @@ import (
 func written(t *testing.T, r *load.Result) (path string, size int64) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "page.html")
-	if err := WriteFile(path, r); err != nil {
+	if err := WriteFile(path, r, "1.2.3"); err != nil {
 		t.Fatal(err)
 	}
 	info, err := os.Stat(path)

@@ -32,12 +32,13 @@ var templateFiles embed.FS
 //go:embed js/*.js
 var scriptFiles embed.FS
 
-// Write writes the page of a result. Beside the document itself it holds no more in memory than the page has.
-func Write(w io.Writer, r *load.Result) error {
+// Write writes the page of a result; version is that of the program that makes it. Beside the document itself it
+// holds no more in memory than the page has.
+func Write(w io.Writer, r *load.Result, version string) error {
 	v := newView(r)
 	data := v.read(r)
 	return page.Write(w, &page.Page{
-		Title: v.Title + " – blkstorm report", Version: printable.Text(r.Doc.Version), Charts: true, Script: script(),
+		Title: v.Title + " – blkstorm report", Version: printable.Text(version), Charts: true, Script: script(),
 		Body: func(w io.Writer) error { return templates().ExecuteTemplate(w, "report.html", v) },
 		Data: func(w io.Writer) error { return json.NewEncoder(w).Encode(data) },
 	})
@@ -128,7 +129,7 @@ func newView(r *load.Result) *view {
 	}
 	v.Machines = mergedTables(d)
 	v.Short, v.FindCurve = shortTable(d), findMaxFigure(d)
-	v.Facts, v.Targets, v.Plan = runFacts(d), targetFacts(d), planTable(d.Plan)
+	v.Facts, v.Targets, v.Plan = runFacts(d, r.Kind), targetFacts(d), planTable(d.Plan)
 	v.Steady, v.Sweep, v.Rounds, v.FindMax = steadySections(d), sweepGroups(d), roundsSections(d), findMaxTable(d)
 	v.Published, v.Quick = publishedTables(d), d.Plan != nil && d.Plan.Profile != "" && d.Plan.Quick
 	for _, p := range d.Points {

@@ -204,7 +204,7 @@ func notes(d *result.Doc) []note {
 			skipped++
 			continue
 		}
-		l.point(nameOf(d, i), p)
+		l.point(nameOf(d, i), p, d.Merge != nil)
 	}
 	for _, r := range d.Rounds {
 		if r.Reached {
@@ -244,9 +244,11 @@ func notes(d *result.Doc) []note {
 	return l.together()
 }
 
-// point says what became of a point.
-func (l *noteList) point(name string, p *result.Point) {
+// point says what became of a point, of one machine or of many.
+func (l *noteList) point(name string, p *result.Point, merged bool) {
 	switch {
+	case merged && p.Failure == "" && p.StuckIOs == 0 && !p.Completed:
+		l.say("bad", " did not run to their end everywhere", "%s did not run to its end on every machine: its figures cover %s.", name, secondsText(p.WindowS))
 	case p.Failure != "":
 		l.say("bad", " failed", "%s failed: %s. Its figures cover the %s before that.", name, printable.Text(p.Failure), secondsText(p.WindowS))
 	case p.StuckIOs > 0:

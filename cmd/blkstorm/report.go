@@ -62,7 +62,7 @@ func (a *app) report(from, to string) error {
 	}
 	switch {
 	case to == load.Standard:
-		return report.Write(a.stdout, r)
+		return report.Write(a.stdout, r, version)
 	case to != "":
 	case from == load.Standard:
 		return errors.New("a result from standard input has no place of its own; name the page with --output FILE")
@@ -81,7 +81,7 @@ func (a *app) report(from, to string) error {
 		}
 	}
 	stop := a.announce(patience, to)
-	err = report.WriteFile(to, r)
+	err = report.WriteFile(to, r, version)
 	if stop(); err != nil {
 		return err
 	}
@@ -121,7 +121,7 @@ func (a *app) reportOf(dir string, doc *result.Doc, quiet bool) error {
 	if !quiet {
 		defer a.announce(patience, filepath.Join(dir, result.ReportFile))()
 	}
-	_, err := report.WriteFolder(dir)
+	_, err := report.WriteFolder(dir, version)
 	return err
 }
 
