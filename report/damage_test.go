@@ -85,3 +85,35 @@ func countOf(data map[string]any, key string) int {
 	list, _ := data[key].([]any)
 	return len(list)
 }
+
+// TestCutOff: a run that was killed within its second point, or its first, has a page that says so, and does not call
+// figures trustworthy that are not there.
+func TestCutOff(t *testing.T) {
+	for left, want := range map[int]string{0: "Point 1 has not ended, or the run was cut off within it: what is in intervals.ndjson of it (9 rows)", 1: "Point 2 has not ended, or the run was cut off within it: what is in intervals.ndjson of it (4 rows)"} {
+		r := run(t)
+		r.Doc.Points = r.Doc.Points[:left]
+		out := pageOf(t, r)
+		if !strings.Contains(out, want) {
+			t.Errorf("with %d points, the page does not say %q", left, want)
+		}
+		if trust := strings.Contains(out, "No warnings"); trust != (left > 0) {
+			t.Errorf("with %d points, it says that there are no warnings: %v", left, trust)
+		}
+	}
+}
+
+// TestHeadlineRanToItsEnd: a point that was cut short is the headline only where there is no other.
+func TestHeadlineRanToItsEnd(t *testing.T) {
+	d := docOf(1, 1, 1, 1)
+	for i, rate := range []float64{100, 900, 300} {
+		d.Points[i].Total.IOPS = rate
+	}
+	d.Points[1].Completed = false
+	if i, _ := headline(d); i != 2 {
+		t.Errorf("the headline is point %d", i)
+	}
+	d.Points[0].Completed, d.Points[2].Completed = false, false
+	if i, _ := headline(d); i != 1 {
+		t.Errorf("where none ran to its end, it is point %d", i)
+	}
+}

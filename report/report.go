@@ -201,6 +201,9 @@ func (v *view) read(r *load.Result) *chartData {
 	})
 	<-logged
 	v.Notes = append(f.notes(r), v.Notes...)
+	if s.beyond > 0 {
+		v.Notes = append([]note{cutOff(v.doc, s.beyond)}, v.Notes...)
+	}
 	if len(h.columns) == 0 {
 		h = estimate
 		switch {

@@ -224,7 +224,7 @@ func TestEmptyResult(t *testing.T) {
 		t.Fatal(err)
 	}
 	b, err := os.ReadFile(path)
-	if err != nil || !bytes.Contains(b, []byte("No point was run")) {
+	if err != nil || !bytes.Contains(b, []byte("No point has ended")) {
 		t.Errorf("%v", err)
 	}
 }

@@ -82,7 +82,7 @@ func pointsOf(d *result.Doc, phase string) (out []int) {
 }
 
 // headline is the point whose figures stand at the top: what a search found, the knee of a sweep, else the
-// measured point with the most IOPS, else the last point; -1 for none.
+// measured point with the most IOPS, one that ran to its end if there is any, else the last point; -1 for none.
 func headline(d *result.Doc) (index int, why string) {
 	valid := func(i *int) bool { return i != nil && *i >= 0 && *i < len(d.Points) && d.Points[*i].Total != nil }
 	if f := d.FindMax; f != nil && valid(f.FoundPoint) {
@@ -104,7 +104,8 @@ func headline(d *result.Doc) (index int, why string) {
 	}
 	best := list[0]
 	for _, i := range list {
-		if d.Points[i].Total.IOPS > d.Points[best].Total.IOPS {
+		p, b := d.Points[i], d.Points[best]
+		if p.Completed == b.Completed && p.Total.IOPS > b.Total.IOPS || p.Completed && !b.Completed {
 			best = i
 		}
 	}
@@ -195,7 +196,7 @@ func splitNote(p *result.Point, text func(*result.Stat) string) string {
 func notes(d *result.Doc) []note {
 	l := &noteList{}
 	if len(d.Points) == 0 {
-		l.say("bad", "", "No point was run: there are no figures.")
+		l.say("bad", "", "No point has ended: there are no figures.")
 	}
 	l.leftOut(d.Merge)
 	skipped := 0
@@ -242,6 +243,12 @@ func notes(d *result.Doc) []note {
 		l.say("warn", "", "The run was cut off %s and gone on with at %s, %s later.", after, r.At.UTC().Format("2006-01-02 15:04:05 UTC"), secondsText(r.GapS))
 	}
 	return l.together()
+}
+
+// cutOff tells of rows of a point that the document does not have: it goes on still, or was killed within it.
+func cutOff(d *result.Doc, rows int) note {
+	return note{Class: "bad", Text: fmt.Sprintf("Point %d has not ended, or the run was cut off within it: what is in intervals.ndjson of it (%s) is not on this page. "+
+		"blkstorm export has it; blkstorm run --resume goes on with a run that was cut off.", len(d.Points)+1, plural(rows, "row"))}
 }
 
 // point says what became of a point, of one machine or of many.
