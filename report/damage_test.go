@@ -89,7 +89,7 @@ func countOf(data map[string]any, key string) int {
 // TestCutOff: a run that was killed within its second point, or its first, has a page that says so, and does not call
 // figures trustworthy that are not there.
 func TestCutOff(t *testing.T) {
-	for left, want := range map[int]string{0: "Point 1 has not ended, or the run was cut off within it: what is in intervals.ndjson of it (9 rows)", 1: "Point 2 has not ended, or the run was cut off within it: what is in intervals.ndjson of it (4 rows)"} {
+	for left, want := range map[int]string{0: "Point 1 has not ended, or the run was cut off within it: what is in intervals.ndjson of it (5 rows)", 1: "Point 2 has not ended, or the run was cut off within it: what is in intervals.ndjson of it (4 rows)"} {
 		r := run(t)
 		r.Doc.Points = r.Doc.Points[:left]
 		out := pageOf(t, r)

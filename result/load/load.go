@@ -291,8 +291,11 @@ const (
 
 func lastByte(path string) int {
 	file, err := os.Open(path)
-	if err != nil {
+	if errors.Is(err, fs.ErrNotExist) {
 		return noFile
+	}
+	if err != nil {
+		return whole // whoever reads it is told why that cannot be
 	}
 	defer file.Close()
 	info, err := file.Stat()

@@ -1,9 +1,11 @@
 package load
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -121,5 +123,25 @@ func TestRowsBeyondTheDocument(t *testing.T) {
 	}
 	if beyond != 2 {
 		t.Errorf("%d rows of the point that was cut off, want 2", beyond)
+	}
+}
+
+// Files that are there and cannot be read are no gap: reading them says why.
+func TestUnreadableFiles(t *testing.T) {
+	dir := twoPoints().Folder(t)
+	for _, name := range []string{"intervals.ndjson", "latency.hlog"} {
+		path := filepath.Join(dir, name)
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(path, path); err != nil { // also for root
+			t.Fatal(err)
+		}
+	}
+	r := mustOpen(t, dir)
+	_, rowsErr := counted(t, r.Rows())
+	_, linesErr := counted(t, r.Log())
+	if r.Gaps != (Gaps{}) || !errors.Is(rowsErr, syscall.ELOOP) || !errors.Is(linesErr, syscall.ELOOP) {
+		t.Errorf("gaps %+v, rows: %v, log: %v", r.Gaps, rowsErr, linesErr)
 	}
 }
