@@ -38,7 +38,7 @@ func (s *Session) judge(p *plan.Point, r *result.Point, standstill, neverSteady 
 		in.NotSteady = fmt.Sprintf("after %d rounds of %v, %s", st.State.Rounds, st.Rule.Round, st.State.Reason)
 	}
 	if d := r.Drift; d != nil {
-		in.Drift = fmt.Sprintf("%s is %.4g, and was %.4g to %.4g", d.Metric, d.Value, d.Low, d.High)
+		in.Drift = d.String()
 	}
 	in.Standstill, in.Hot = standstill, hottest(r)
 	in.Throttled, in.Critical, in.MediaErrors = throttling(r), critical(r), mediaErrors(r)

@@ -26,9 +26,10 @@ type LogLine struct {
 }
 
 // ReadLog reads an HdrHistogram interval log (.hlog) line by line, as LogWriter and HdrHistogram's own
-// tools write it: headers in between begin a new base of time. After the first error, which names the
-// line and what is wrong with it, it ends. A last line without its newline comes as
-// an error that wraps io.ErrUnexpectedEOF. The histograms are not looked at.
+// tools write it: headers in between begin a new base of time. A line that is damaged comes as an error, which
+// names the line and what is wrong with it; whoever goes on after it gets the lines that follow. A last line
+// without its newline comes as an error that wraps io.ErrUnexpectedEOF; it is the end, as are a line beyond
+// any length and what cannot be read. The histograms are not looked at.
 func ReadLog(r io.Reader) iter.Seq2[LogLine, error] {
 	return func(yield func(LogLine, error) bool) {
 		in := bufio.NewReaderSize(r, 1<<16)
@@ -48,8 +49,10 @@ func ReadLog(r io.Reader) iter.Seq2[LogLine, error] {
 			}
 			line, ok, err := log.line(text)
 			if err != nil {
-				yield(LogLine{}, fmt.Errorf("line %d: %w", number, err))
-				return
+				if !yield(LogLine{}, fmt.Errorf("line %d: %w", number, err)) {
+					return
+				}
+				continue
 			}
 			line.Number = number
 			if ok && !yield(line, nil) {

@@ -76,6 +76,25 @@ func TestDamagedLog(t *testing.T) {
 	}
 }
 
+// Files that end within a line are damaged, also where nothing is to be cut and the document has all figures.
+func TestCutFiles(t *testing.T) {
+	for _, name := range []string{"intervals.ndjson", "latency.hlog"} {
+		dir := vm("cut", epoch, 10, eachRead).Folder(t)
+		path := filepath.Join(dir, name)
+		text, err := os.ReadFile(path)
+		if err == nil {
+			err = os.WriteFile(path, text[:len(text)-5], 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := must(t, Options{}, vm("whole", epoch, 10, eachRead).Folder(t), dir)
+		if p := r.Doc.Points[0]; p.WindowS != 10 || !r.Broken || !strings.Contains(r.Doc.Warnings[0].Message, "cut: its ") {
+			t.Errorf("%s: %g s, broken %v, %+v", name, p.WindowS, r.Broken, r.Doc.Warnings)
+		}
+	}
+}
+
 // An input that cannot be read at all is left out and named; figures that contradict their histogram are.
 func TestLeftOut(t *testing.T) {
 	good := vm("good", epoch, 3, eachRead).File(t)

@@ -94,7 +94,7 @@ func (m *merger) pointWarnings(p *point, how *result.MergePoint, gave []*part) (
 		}
 	}
 	late, early := p.stragglers()
-	names(late, "member_late", "began later than the others: ", "start all machines at once (blkstorm fleet), and check that their clocks agree")
+	names(late, "member_late", "began later than the others: ", "start all machines at the same time, and check that their clocks agree")
 	names(early, "member_ended_early", "ended earlier than the others: ", "find out why; their load was missing for the others from then on")
 	var missing, broken []string
 	for i := range how.Rows {

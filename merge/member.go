@@ -223,6 +223,7 @@ func (s *scratch) walkAll(mem *member, parts *partsOf, r *load.Result) {
 		mem.notes = append(mem.notes, w.lost)
 	}
 	if r.Gaps.RowsCut || r.Gaps.LogCut {
+		mem.broken = true
 		mem.notes = append(mem.notes, "its files end within a line: the run was killed, or the copy is not whole")
 	}
 }

@@ -33,7 +33,7 @@ type Options struct {
 // Result is what came of it.
 type Result struct {
 	Doc *result.Doc
-	// Broken says that a member was left out, or that its I/Os failed or were never answered.
+	// Broken says that a member was left out or is damaged, or that its I/Os failed or were never answered.
 	Broken bool
 }
 
@@ -173,10 +173,14 @@ func (m *merger) checkTwice() error {
 			if one.ID == "" {
 				continue
 			}
-			if path, twice := seen[one.ID]; twice {
-				return fmt.Errorf("%s %w %s (%s): name each result once", one.Path, ErrTwice, path, one.ID)
+			place := mem.path
+			if len(mem.rows) > 1 {
+				place = one.Path + " in " + mem.path // a merge
 			}
-			seen[one.ID] = one.Path
+			if before, twice := seen[one.ID]; twice {
+				return fmt.Errorf("%s %w %s (%s): name each result once", place, ErrTwice, before, one.ID)
+			}
+			seen[one.ID] = place
 		}
 	}
 	return nil

@@ -292,6 +292,9 @@ func checkTrims(w *workload.Spec, f *device.Facts) error {
 	if !w.Trims() || w.TrimWith == workload.WriteZeroes || f.Kind == device.KindFile || f.Queue.DiscardMaxBytes > 0 {
 		return nil
 	}
+	if w.Whole { // a purge: whoever asked for it wrote no shape
+		return errors.New("the device takes no discards (queue/discard_max_bytes is 0), so it cannot be purged: leave the purge out (a profile's with --purge=false), and say so beside its figures")
+	}
 	return fmt.Errorf("--rw %s: the device takes no discards (queue/discard_max_bytes is 0); --trim-with %s zeroes blocks on every device",
 		w.RW, workload.WriteZeroes)
 }

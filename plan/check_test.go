@@ -180,6 +180,9 @@ func TestCheckTarget(t *testing.T) {
 		"trim, no discard": {disk(1<<30, 512), func(p *Plan) { p.firstStream().Workload.RW = "randtrim" },
 			"/dev/a: --rw randtrim: the device takes no discards (queue/discard_max_bytes is 0); --trim-with write-zeroes"},
 		"trimwrite, no discard": {disk(1<<30, 512), func(p *Plan) { p.firstStream().Workload.RW = "trimwrite" }, "the device takes no discards"},
+		"purge, no discard": {disk(1<<30, 512), func(p *Plan) {
+			p.firstStream().Workload.RW, p.firstStream().Workload.Whole = "trim", true
+		}, "/dev/a: the device takes no discards (queue/discard_max_bytes is 0), so it cannot be purged: leave the purge out (a profile's with --purge=false)"},
 		"zeroes, no discard": {disk(1<<30, 512), func(p *Plan) {
 			p.firstStream().Workload.RW, p.firstStream().Workload.TrimWith = "trim", workload.WriteZeroes
 		}, ""},

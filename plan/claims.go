@@ -3,11 +3,13 @@ package plan
 import (
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"blkstorm/threshold"
+	"blkstorm/workload"
 )
 
 // Claims are what a data sheet says of a drive.
@@ -64,11 +66,20 @@ func unitOf(name string) (*claimUnit, error) {
 	return nil, fmt.Errorf("unit %q: known are %s", name, strings.Join(names, ", "))
 }
 
-// ParseClaimed reads a claimed value as data sheets have it: "270000 IOPS", "1.5 GB/s", "68 us".
+// thousands is a number whose commas stand between groups of three digits. Any other comma is a decimal one,
+// as many data sheets have it, and would change the value if it were left out.
+var thousands = regexp.MustCompile(`^[0-9]{1,3}(,[0-9]{3})+(\.[0-9]+)?$`)
+
+// ParseClaimed reads a claimed value as data sheets have it: "270000 IOPS", "270,000 IOPS", "1.5 GB/s", "68 us".
 func ParseClaimed(text string) (value float64, unit string, err error) {
 	number, name, _ := strings.Cut(strings.TrimSpace(text), " ")
 	name = strings.TrimSpace(name)
-	v, err := strconv.ParseFloat(strings.ReplaceAll(number, ",", ""), 64)
+	if thousands.MatchString(number) {
+		number = strings.ReplaceAll(number, ",", "")
+	} else if strings.Contains(number, ",") {
+		return 0, "", fmt.Errorf("value %q: commas stand between thousands, as in 270,000 IOPS; write a fraction with a point, as in 1.5 GB/s", text)
+	}
+	v, err := strconv.ParseFloat(number, 64)
 	if err != nil || name == "" || math.IsNaN(v) || math.IsInf(v, 0) {
 		return 0, "", fmt.Errorf("value %q: write a number and its unit, as in 270000 IOPS, 1900 MiB/s, 68 us", text)
 	}
@@ -111,6 +122,9 @@ func (c *Claim) check() error {
 	if strings.TrimSpace(c.Point) == "" {
 		return fmt.Errorf("point: is empty; it is the label of a measured point")
 	}
+	if strings.TrimSpace(c.Figure) == "" {
+		return fmt.Errorf("figure: is empty; it is iops, bandwidth, or a latency such as read.mean")
+	}
 	_, figure, err := threshold.ParseFigure(c.Figure)
 	if err != nil {
 		return fmt.Errorf("figure %q: %w", c.Figure, err)
@@ -137,7 +151,7 @@ func (c *Claim) check() error {
 	return nil
 }
 
-// checkClaims wants of each claim that a measured point of that name is there.
+// checkClaims wants of each claim that a measured point of that name is there, and has such I/Os.
 func (p *Plan) checkClaims() error {
 	if p.Claims == nil {
 		return nil
@@ -146,9 +160,11 @@ func (p *Plan) checkClaims() error {
 		return err
 	}
 	var labels []string
+	var points []*Point
 	for i := range p.Phases {
 		for j := range p.Phases[i].Points {
 			if p.Phases[i].Kind == Measure {
+				points = append(points, &p.Phases[i].Points[j])
 				labels = append(labels, p.Phases[i].Points[j].Label)
 			}
 		}
@@ -157,8 +173,26 @@ func (p *Plan) checkClaims() error {
 		if !slices.Contains(labels, c.Point) {
 			return fmt.Errorf("claims.values[%d].point %q: no measured point has this label; there are %s", i, c.Point, strings.Join(labels, ", "))
 		}
+		direction, _, err := threshold.ParseFigure(c.Figure)
+		if err != nil {
+			return fmt.Errorf("claims.values[%d].figure %q: %w", i, c.Figure, err)
+		}
+		has := func(pt *Point) bool { return pt.Label == c.Point && pt.issues(direction) }
+		if !slices.ContainsFunc(points, has) {
+			return fmt.Errorf("claims.values[%d].figure %q: %s has no I/O of that kind", i, c.Figure, c.Point)
+		}
 	}
 	return nil
+}
+
+// issues says whether a point has I/Os of a direction, in the words of package threshold.
+func (pt *Point) issues(direction string) bool {
+	return slices.ContainsFunc(pt.Streams, func(s Stream) bool {
+		does, known := map[string]func(*workload.Spec) bool{
+			"read": (*workload.Spec).Reads, "write": (*workload.Spec).Writes, "trim": (*workload.Spec).Trims, "sync": (*workload.Spec).Syncs,
+		}[direction]
+		return !known || does(&s.Workload)
+	})
 }
 
 // maxProfileName is longer than any.

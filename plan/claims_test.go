@@ -9,7 +9,7 @@ import (
 
 // What is read of a claimed value is a number that can be written again, in the unit that was written.
 func FuzzParseClaimed(f *testing.F) {
-	for _, seed := range []string{"270000 IOPS", "1.5 GB/s", "68 us", "0.5  ms", "68 µs", "1,900 MiB/s", "1e400 IOPS", "NaN IOPS", "-1 ns", "IOPS", "", "1 iops"} {
+	for _, seed := range []string{"270000 IOPS", "1.5 GB/s", "68 us", "0.5  ms", "68 µs", "1,900 MiB/s", "1,5 GB/s", "1,234,567.5 IOPS", "1e400 IOPS", "NaN IOPS", "-1 ns", "IOPS", "", "1 iops"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -34,9 +34,11 @@ func FuzzParseClaimed(f *testing.F) {
 func ExampleParseClaimed() {
 	fmt.Println(ParseClaimed("1.5 GB/s"))
 	fmt.Println(ParseClaimed("68 us"))
+	fmt.Println(ParseClaimed("1,270,000 IOPS"))
 	fmt.Println(ParseClaimed("270000"))
 	// Output:
 	// 1.5e+09 GB/s <nil>
 	// 68000 us <nil>
+	// 1.27e+06 IOPS <nil>
 	// 0  value "270000": write a number and its unit, as in 270000 IOPS, 1900 MiB/s, 68 us
 }

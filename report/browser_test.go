@@ -1,6 +1,7 @@
 package report
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -17,7 +18,7 @@ import (
 func written(t *testing.T, r *load.Result) (path string, size int64) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "page.html")
-	if err := WriteFile(path, r); err != nil {
+	if err := WriteFile(path, r, "1.2.3"); err != nil {
 		t.Fatal(err)
 	}
 	info, err := os.Stat(path)
@@ -117,4 +118,45 @@ func TestDay(t *testing.T) {
 		t.Errorf("charts are blank: %v", list)
 	}
 	b.Quiet(t, path)
+}
+
+// TestChartsWithoutRows: a result that has histograms and no rows, or a log and no rows, has the charts of those.
+func TestChartsWithoutRows(t *testing.T) {
+	b := browser.New(t)
+	check := func(r *load.Result, charts int) {
+		t.Helper()
+		path, _ := written(t, r)
+		b.Open(t, path, 1600, "light")
+		if n := browser.Eval[int](t, b, `document.querySelectorAll(".chart canvas").length`); n != charts {
+			t.Errorf("%d charts, want %d", n, charts)
+		}
+		if list := b.Blank(t); len(list) > 0 {
+			t.Errorf("charts are blank: %v", list)
+		}
+		b.Quiet(t, path)
+		b.Forget()
+	}
+	document := run(t)
+	document.Kind = load.Document
+	for _, p := range document.Doc.Points {
+		p.Intervals, p.RampIntervals = nil, nil
+	}
+	path := filepath.Join(t.TempDir(), "result.json")
+	file, err := os.Create(path)
+	if err == nil {
+		err = errors.Join(result.WriteJSON(file, document.Doc), file.Close())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	check(openFolder(t, path), 2)
+	folder := run(t)
+	if err := os.Remove(filepath.Join(folder.Path, "intervals.ndjson")); err != nil {
+		t.Fatal(err)
+	}
+	check(openFolder(t, folder.Path), 3)
+	if !browser.Eval[bool](t, b, `document.querySelector("#c-heat .u-over").dispatchEvent(new MouseEvent("dblclick"))`) {
+		t.Error("the map takes no double click")
+	}
+	check(run(t), 12)
 }

@@ -130,12 +130,18 @@ func findMaxTable(d *result.Doc) *table {
 	t := &table{ID: "findmax", CSV: "find-max", Caption: "Steps of the search for the highest rate with " + limitText(f.Limit),
 		Head: []head{{"step", "", false}, {"kind", "", true}, {"asked", "IOPS", false}, {"achieved", "IOPS", false}, {"latency", "ms", false}, {"verdict", "", true}, {"why", "", true}}}
 	for i, s := range f.Steps {
-		c := cell{Text: printable.Text(s.Verdict), Class: "t"}
-		t.add(num(whole(i+1), float64(i+1)), left(printable.Text(s.Kind)), num(figure(s.Asked), s.Asked), num(figure(s.Achieved), s.Achieved),
-			num(figure(float64(s.Value)/1e6), float64(s.Value)/1e6), c, wide(printable.Text(s.Why)))
+		asked := num(figure(s.Asked), s.Asked)
+		if s.Asked == 0 {
+			asked = none() // a closed loop asks for no rate
+		}
+		t.add(num(whole(i+1), float64(i+1)), left(printable.Text(s.Kind)), asked, num(figure(s.Achieved), s.Achieved),
+			num(figure(float64(s.Value)/1e6), float64(s.Value)/1e6), left(stepVerdict(s.Verdict)), wide(printable.Text(s.Why)))
 	}
 	return t
 }
+
+// stepVerdict is what became of a step, in words.
+func stepVerdict(s string) string { return printable.Text(strings.ReplaceAll(s, "_", " ")) }
 
 // phaseNames are how the page calls the phases of points.
 var phaseNames = map[string]string{plan.Purge: "purge", plan.Fill: "fill", plan.Precondition: "preconditioning", plan.Measure: "measured"}
@@ -158,7 +164,7 @@ func findMaxFigure(d *result.Doc) *figureSVG {
 			l = &good
 		}
 		l.x, l.y = append(l.x, s.Achieved), append(l.y, float64(s.Value))
-		l.names = append(l.names, fmt.Sprintf("asked %s, achieved %s IOPS: %s, %s", figure(s.Asked), figure(s.Achieved), nanosText(float64(s.Value)), printable.Text(s.Verdict)))
+		l.names = append(l.names, fmt.Sprintf("asked %s, achieved %s IOPS: %s, %s", figure(s.Asked), figure(s.Achieved), nanosText(float64(s.Value)), stepVerdict(s.Verdict)))
 		xs, ys = append(xs, s.Achieved), append(ys, float64(s.Value))
 		if f.FoundPoint != nil && s.Point == *f.FoundPoint {
 			p.ringX, p.ringY, p.ringName = s.Achieved, float64(s.Value), "found, "+figure(s.Achieved)+" IOPS"

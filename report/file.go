@@ -13,19 +13,19 @@ import (
 
 // WriteFolder writes the page of a result folder into it, as result.ReportFile, in the place of one that is
 // there, and returns its path.
-func WriteFolder(dir string) (string, error) {
+func WriteFolder(dir, version string) (string, error) {
 	path := filepath.Join(dir, result.ReportFile)
 	r, err := load.Open(dir)
 	if err != nil {
 		return path, fmt.Errorf("%s: not written: %w", path, err)
 	}
-	return path, WriteFile(path, r)
+	return path, WriteFile(path, r, version)
 }
 
 // WriteFile writes the page of a result to a file. Whatever happens, the file at path is either the one before or
 // the whole new one. Only regular files are replaced: a device by that name stays what it is. All errors name the
 // file.
-func WriteFile(path string, r *load.Result) error {
+func WriteFile(path string, r *load.Result, version string) error {
 	fail := func(err error) error { return fmt.Errorf("%s: not written: %w", path, err) }
 	switch info, err := os.Lstat(path); {
 	case errors.Is(err, fs.ErrNotExist):
@@ -39,7 +39,7 @@ func WriteFile(path string, r *load.Result) error {
 	if err != nil {
 		return fail(err)
 	}
-	err = Write(file, r)
+	err = Write(file, r, version)
 	if err == nil {
 		err = file.Sync() // before the rename, or a crash could leave the new name with no content
 	}

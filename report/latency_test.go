@@ -74,8 +74,9 @@ func run(t *testing.T) *load.Result {
 func TestHeatOfALog(t *testing.T) {
 	r := run(t)
 	h := newHeat(r.Doc, newTimeline(r.Doc))
-	if err := h.read(r); err != nil {
-		t.Fatal(err)
+	var bad damage
+	if h.read(r, &bad); bad.lines > 0 {
+		t.Fatal(bad.first)
 	}
 	if h.width != 1 || h.estimated {
 		t.Fatalf("columns of %g s, estimated %v", h.width, h.estimated)

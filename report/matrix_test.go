@@ -8,6 +8,7 @@ import (
 
 	"blkstorm/plan"
 	"blkstorm/result"
+	"blkstorm/result/published"
 	"blkstorm/steady"
 	"blkstorm/sweep"
 )
@@ -172,6 +173,9 @@ func TestFindMaxFigure(t *testing.T) {
 	found, rate := 1, 9000.0
 	d.FindMax = &result.FindMax{Limit: "p99=1ms", FoundIOPS: &rate, FoundPoint: &found, Steps: []result.FindMaxStep{
 		{Point: 0, Kind: "ceiling", Achieved: 20_000, Value: 5e6}, {Point: 1, Kind: "confirm", Asked: 9000, Achieved: 8999, Value: 8e5, OK: true}, {Point: 2, Kind: "probe", Asked: 12_000, Achieved: 11_000, Value: 3e6}}}
+	if _, why := headline(d); why != "the highest rate with p99 within 1ms" {
+		t.Errorf("the headline is %q", why)
+	}
 	f := findMaxFigure(d)
 	svg := string(f.Wide)
 	if strings.Count(svg, "<circle") != 3 || !strings.Contains(svg, "found, 8,999 IOPS") || !strings.Contains(svg, "limit: p99 within 1 ms") || strings.Contains(svg, "<path") {
@@ -179,5 +183,30 @@ func TestFindMaxFigure(t *testing.T) {
 	}
 	if d.FindMax.Steps = d.FindMax.Steps[:2]; findMaxFigure(d) != nil {
 		t.Error("a curve of one rate")
+	}
+}
+
+// TestFindMaxOfNothing: a search that found no rate does not show that of its closed loop as if it had.
+func TestFindMaxOfNothing(t *testing.T) {
+	d := docOf(1, 1, 1)
+	d.Points[0].Total.IOPS = 20_000
+	d.FindMax = &result.FindMax{Limit: "p99=1ms", Why: "p99 is over the limit", Steps: []result.FindMaxStep{
+		{Point: 0, Kind: "ceiling", Achieved: 20_000, Value: 5e6, Verdict: "closed_loop"}, {Point: 1, Kind: "probe", Asked: 60, Achieved: 60, Value: 3e6, Verdict: "over_limit"}}}
+	if i, why := headline(d); i != 0 || why != "only the step with the most IOPS: no rate was found with p99 within 1ms" {
+		t.Errorf("the headline is point %d, %q", i, why)
+	}
+	rows := findMaxTable(d).Rows
+	if asked, verdict := rows[0][2].Text, rows[1][5].Text; asked != "–" || verdict != "over limit" {
+		t.Errorf("a closed loop asks for %q IOPS; the verdict is %q", asked, verdict)
+	}
+}
+
+// TestShading: tables of latencies, and of their deviation, are coloured as such: more is not better there.
+func TestShading(t *testing.T) {
+	for title, class := range map[string]string{"Throughput": "q8", "Average Latency": "l8", "main test over time: Standard Deviation": "l8", "99th percentile": "l8"} {
+		p := &published.Table{Title: title, Same: true, Rows: []published.Row{{Cells: []published.Cell{{Value: 1}, {Value: 9}}}}}
+		if got := shading(p)(9); got != class {
+			t.Errorf("%s: the highest figure is of class %q", title, got)
+		}
 	}
 }

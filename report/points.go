@@ -31,7 +31,7 @@ func pointsTable(d *result.Doc) *table {
 		if phase == "" {
 			phase = printable.Text(p.Phase)
 		}
-		row := []cell{num(whole(i+1), float64(i+1)), left(printable.Text(p.Label)), left(phase)}
+		row := []cell{num(whole(i+1), float64(i+1)), labelCell(p.Label), left(phase)}
 		if rounds {
 			row = append(row, num(whole(p.Round), float64(p.Round)))
 		}
@@ -41,6 +41,17 @@ func pointsTable(d *result.Doc) *table {
 		t.add(row...)
 	}
 	return t
+}
+
+// maxLabel is how many bytes of a label stand on one line; longer ones, as people give to jobs of fio, take several.
+const maxLabel = 48
+
+func labelCell(label string) cell {
+	text := printable.Text(label)
+	if len(text) > maxLabel {
+		return wide(text)
+	}
+	return left(text)
 }
 
 // remarks are what a reader must know of a point before comparing it.
@@ -103,7 +114,11 @@ func details(d *result.Doc, headline int) (out []detail, rest int) {
 func pointDetail(d *result.Doc, i int, open bool) detail {
 	p := d.Points[i]
 	f := facts{}
-	f.addf(true, "Load", "%d threads × iodepth %d on each target; at most %d I/Os in flight", p.Threads, p.IODepth, p.InFlight)
+	load := fmt.Sprintf("%s × iodepth %d on each target", plural(p.Threads, "thread"), p.IODepth)
+	if p.InFlight > 0 {
+		load += fmt.Sprintf("; at most %s in flight", plural(p.InFlight, "I/O"))
+	}
+	f.add("Load", load)
 	f.add("Engine", p.EngineName+optional(": ", strings.Join(p.EngineFeatures, ", ")))
 	for _, b := range p.Fallback {
 		f.addf(true, "Passed over", "%s: %s", b.Engine, b.Reason)
@@ -111,7 +126,7 @@ func pointDetail(d *result.Doc, i int, open bool) detail {
 	f.addf(!p.Started.IsZero(), "Window", "%s from %s, after a ramp of %s", secondsText(p.WindowS), p.Started.UTC().Format("2006-01-02 15:04:05 UTC"), secondsText(p.RampS))
 	f.add("Issued", issued(p))
 	c := &p.CPU
-	f.addf(true, "CPU", "%.1f %% user, %.1f %% system, %.1f %% iowait, %.1f %% steal; blkstorm itself used %.2f CPUs", c.UserPct, c.SystemPct, c.IOWaitPct, c.StealPct, p.Process.CPUs)
+	f.addf(p.KnowsCPU(), "CPU", "%.1f %% user, %.1f %% system, %.1f %% iowait, %.1f %% steal; blkstorm itself used %.2f CPUs", c.UserPct, c.SystemPct, c.IOWaitPct, c.StealPct, p.Process.CPUs)
 	out := detail{Title: nameOf(d, i), Facts: f.List, Open: open}
 	sc, cols := scaleOf(p.Total), columnsOf(d)
 	id := fmt.Sprintf("p%d", i)
@@ -234,7 +249,7 @@ const maxRaw = 2 << 20
 // rawJSON is a value as JSON text; what is too long is left out, and the page says where it is.
 func rawJSON(v any) string {
 	b, err := json.MarshalIndent(v, "", "  ")
-	if err != nil || len(b) > maxRaw {
+	if err != nil || len(b) > maxRaw || string(b) == "null" {
 		return ""
 	}
 	var text strings.Builder

@@ -10,7 +10,6 @@ package report
 import (
 	"embed"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"html/template"
 	"io"
@@ -33,15 +32,13 @@ var templateFiles embed.FS
 //go:embed js/*.js
 var scriptFiles embed.FS
 
-// Write writes the page of a result. Beside the document itself it holds no more in memory than the page has.
-func Write(w io.Writer, r *load.Result) error {
+// Write writes the page of a result; version is that of the program that makes it. Beside the document itself it
+// holds no more in memory than the page has.
+func Write(w io.Writer, r *load.Result, version string) error {
 	v := newView(r)
-	data, err := v.read(r)
-	if err != nil {
-		return err
-	}
+	data := v.read(r)
 	return page.Write(w, &page.Page{
-		Title: v.Title + " – blkstorm report", Version: printable.Text(r.Doc.Version), Charts: true, Script: script(),
+		Title: v.Title + " – blkstorm report", Version: printable.Text(version), Charts: true, Script: script(),
 		Body: func(w io.Writer) error { return templates().ExecuteTemplate(w, "report.html", v) },
 		Data: func(w io.Writer) error { return json.NewEncoder(w).Encode(data) },
 	})
@@ -100,7 +97,7 @@ type view struct {
 	HasSeries   bool
 	HasHeat     bool
 	Estimated   bool
-	LongLog     bool // too long to be read
+	NoLog       string // why it is estimated
 	HasCurves   bool
 	HasTargets  bool
 	HasHeatC    bool // temperatures
@@ -132,7 +129,7 @@ func newView(r *load.Result) *view {
 	}
 	v.Machines = mergedTables(d)
 	v.Short, v.FindCurve = shortTable(d), findMaxFigure(d)
-	v.Facts, v.Targets, v.Plan = runFacts(d), targetFacts(d), planTable(d.Plan)
+	v.Facts, v.Targets, v.Plan = runFacts(d, r.Kind), targetFacts(d), planTable(d.Plan)
 	v.Steady, v.Sweep, v.Rounds, v.FindMax = steadySections(d), sweepGroups(d), roundsSections(d), findMaxTable(d)
 	v.Published, v.Quick = publishedTables(d), d.Plan != nil && d.Plan.Profile != "" && d.Plan.Quick
 	for _, p := range d.Points {
@@ -184,32 +181,39 @@ func targetText(d *result.Doc) string {
 	return plural(len(d.Targets), "target")
 }
 
-// read goes through rows and histograms once, both at the same time, and makes what the charts draw.
-func (v *view) read(r *load.Result) (*chartData, error) {
+// read goes through rows and histograms once, both at the same time, and makes what the charts draw. What is
+// damaged is left out, which a note says: a page that lacks an interval is worth more than none.
+func (v *view) read(r *load.Result) *chartData {
 	s, h := newSeries(v.doc, v.time), newHeat(v.doc, v.time)
-	logged := make(chan error, 1)
-	v.LongLog = logBytes(r) > maxLog
+	f := newFiles()
+	long := logBytes(r) > maxLog
+	logged := make(chan struct{})
 	go func() {
-		if v.LongLog {
-			logged <- nil
-			return
+		defer close(logged)
+		if !long {
+			h.read(r, &f.log)
 		}
-		logged <- h.read(r)
 	}()
 	estimate := newHeat(v.doc, v.time)
-	var failed error
-	for in, err := range r.Rows() {
-		if failed = err; err != nil {
-			break
-		}
+	f.rowsOf(r, func(in *result.Interval) {
 		s.add(in)
 		estimate.addRow(in)
-	}
-	if err := errors.Join(failed, <-logged); err != nil {
-		return nil, err
+	})
+	<-logged
+	v.Notes = append(f.notes(r), v.Notes...)
+	if s.beyond > 0 {
+		v.Notes = append([]note{cutOff(v.doc, s.beyond)}, v.Notes...)
 	}
 	if len(h.columns) == 0 {
 		h = estimate
+		switch {
+		case long:
+			v.NoLog = "latency.hlog is over 1 GiB"
+		case f.log.lines > 0:
+			v.NoLog = "latency.hlog cannot be read"
+		default:
+			v.NoLog = "there is no latency.hlog"
+		}
 	}
 	out := &chartData{CurveSteps: curveSteps, Points: v.time.points(v.doc, v.Head), Curves: curves(v.doc), Targets: []flowData{}, Heat: []tempData{}}
 	s.into(out, v.doc)
@@ -220,7 +224,7 @@ func (v *view) read(r *load.Result) (*chartData, error) {
 	if out.Low != nil {
 		v.Bucket = secondsText(v.time.width)
 	}
-	return out, nil
+	return out
 }
 
 // maxLog is how long a log may be, in bytes, for its histograms to be read: a GiB takes about as long as the rows
@@ -238,24 +242,24 @@ func logBytes(r *load.Result) int64 {
 }
 
 // read takes in the lines of a log.
-func (h *heat) read(r *load.Result) error {
+func (h *heat) read(r *load.Result, bad *damage) {
 	var of histogram.Histogram
 	for line, err := range r.Log() {
 		if err != nil {
-			return err
+			bad.add(err)
+			continue
 		}
 		if line.Point >= len(r.Doc.Points) || line.Direction == op.Sync.String() {
 			continue // of a point that was cut off
 		}
-		ts, length := line.Start.Sub(r.Doc.Points[line.Point].Started).Seconds(), line.Length.Seconds()
-		c := h.at(line.Point, ts, length)
-		if c == nil {
+		if err := line.Decode(&of); err != nil {
+			bad.add(err)
 			continue
 		}
-		if err := line.Decode(&of); err != nil {
-			return fmt.Errorf("%s: %w", r.Name(), err)
+		ts, length := line.Start.Sub(r.Doc.Points[line.Point].Started).Seconds(), line.Length.Seconds()
+		c := h.at(line.Point, ts, length)
+		if c != nil {
+			c.addHistogram(&of)
 		}
-		c.addHistogram(&of)
 	}
-	return nil
 }

@@ -21,7 +21,7 @@ import (
 func pageOf(t *testing.T, r *load.Result) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := Write(&b, r); err != nil {
+	if err := Write(&b, r, "1.2.3"); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
@@ -162,7 +162,7 @@ func TestWriteFile(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := WriteFile(path, r); err != nil {
+		if err := WriteFile(path, r, "1.2.3"); err != nil {
 			t.Fatal(err)
 		}
 		if b, err := os.ReadFile(path); err != nil || !bytes.HasPrefix(b, []byte("<!DOCTYPE html>")) || !bytes.HasSuffix(b, []byte("</html>\n")) {
@@ -170,7 +170,7 @@ func TestWriteFile(t *testing.T) {
 		}
 	}
 	for _, bad := range []string{dir, filepath.Join(dir, "no", "such"), "/dev/null"} {
-		if err := WriteFile(bad, r); err == nil || !strings.Contains(err.Error(), bad+": not written") {
+		if err := WriteFile(bad, r, "1.2.3"); err == nil || !strings.Contains(err.Error(), bad+": not written") {
 			t.Errorf("%s: %v", bad, err)
 		}
 	}
@@ -219,12 +219,49 @@ func TestEmptyResult(t *testing.T) {
 		t.Fatal(err)
 	}
 	file.Close()
-	path, err := WriteFolder(dir)
+	path, err := WriteFolder(dir, "1.2.3")
 	if err != nil {
 		t.Fatal(err)
 	}
 	b, err := os.ReadFile(path)
-	if err != nil || !bytes.Contains(b, []byte("No point was run")) {
+	if err != nil || !bytes.Contains(b, []byte("No point has ended")) {
 		t.Errorf("%v", err)
+	}
+}
+
+// TestReportOfFio: fio's output has no machine, no CPUs and no plan, and its page makes none up; nor does it say that
+// blkstorm measured it.
+func TestReportOfFio(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "fio.json")
+	text := `{"fio version": "fio-3.36", "jobs": [{"jobname": "` + strings.Repeat("a_long_name,", 6) + `", "read": {"io_bytes": 409600000, "total_ios": 100000,
+		"runtime": 10000, "iops": 10000.0, "bw_bytes": 40960000, "clat_ns": {"min": 60000, "max": 900000, "mean": 99000.0,
+		"stddev": 9000.0, "N": 100000, "percentile": {"50.000000": 98000, "99.000000": 150000}}}}]}`
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out := pageOf(t, openFolder(t, path))
+	for _, want := range []string{`<th scope="row">Measured by</th><td>fio-3.36</td>`, "Made by blkstorm 1.2.3.", `<td class="w">a_long_name`} {
+		if !strings.Contains(out, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	for _, wrong := range []string{"blkstorm fio-3.36", "itself used", "at most 0", "<h3>Machine</h3>", "0 B", `id="plan-json"`} {
+		if strings.Contains(out, wrong) {
+			t.Errorf("the page has %q", wrong)
+		}
+	}
+}
+
+// TestMergedNotWhole: a point that one of many machines did not end was not interrupted as a whole.
+func TestMergedNotWhole(t *testing.T) {
+	d := docOf(1, 8)
+	d.Points[0].Completed, d.Points[0].Interrupted = false, true
+	for merged, want := range map[bool]string{false: "p0 was interrupted: its figures cover the 8s before that.", true: "p0 did not run to its end on every machine: its figures cover 8s."} {
+		if d.Merge = nil; merged {
+			d.Merge = &result.Merge{}
+		}
+		if list := notes(d); list[len(list)-1].Text != want {
+			t.Errorf("%+v, want %q", list, want)
+		}
 	}
 }

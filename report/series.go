@@ -77,6 +77,7 @@ type series struct {
 	list    []*bucket
 	last    map[int]*bucket // of each point
 	left    int             // rows that belong nowhere
+	beyond  int             // rows of the point after the last one, which the document does not have yet
 	has     struct{ queue, heat, several bool }
 }
 
@@ -90,7 +91,11 @@ func newSeries(d *result.Doc, t *timeline) *series {
 
 // add takes in a row. One that lies outside its point is counted and left out.
 func (s *series) add(in *result.Interval) {
-	if in.Point < 0 || in.Point >= len(s.time.spans) || !(in.LengthS > 0) || math.IsNaN(in.TS) {
+	if in.Point == len(s.time.spans) {
+		s.beyond++
+		return
+	}
+	if in.Point < 0 || in.Point > len(s.time.spans) || !(in.LengthS > 0) || math.IsNaN(in.TS) {
 		s.left++
 		return
 	}

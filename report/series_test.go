@@ -165,12 +165,12 @@ func TestForeignRows(t *testing.T) {
 	d := docOf(1, 10, 10)
 	s := newSeries(d, newTimeline(d))
 	for _, in := range []*result.Interval{
-		{Point: 2, LengthS: 1}, {Point: -1, LengthS: 1}, {TS: 12, LengthS: 1}, {TS: -3, LengthS: 1}, {TS: math.NaN(), LengthS: 1}, {LengthS: 0},
+		{Point: 2, LengthS: 1}, {Point: 3, LengthS: 1}, {Point: -1, LengthS: 1}, {TS: 12, LengthS: 1}, {TS: -3, LengthS: 1}, {TS: math.NaN(), LengthS: 1}, {LengthS: 0},
 	} {
 		s.add(in)
 	}
-	if s.left != 6 || len(s.list) != 0 {
-		t.Errorf("%d rows left out, %d buckets", s.left, len(s.list))
+	if s.left != 6 || s.beyond != 1 || len(s.list) != 0 {
+		t.Errorf("%d rows left out, %d of the next point, %d buckets", s.left, s.beyond, len(s.list))
 	}
 	for i := range 100_000 {
 		s.add(&result.Interval{Point: 0, TS: float64(i%3) * 3, LengthS: 1})

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"blkstorm/printable"
@@ -72,6 +73,8 @@ func shading(t *published.Table) func(float64) string {
 			}
 		}
 	}
-	latency := strings.Contains(strings.ToLower(t.Title), "latency") || strings.Contains(strings.ToLower(t.Title), "percentile")
+	latency := slices.ContainsFunc([]string{"latency", "percentile", "deviation"}, func(word string) bool {
+		return strings.Contains(strings.ToLower(t.Title), word)
+	})
 	return func(v float64) string { return shade(v, low, high, latency) }
 }

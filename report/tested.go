@@ -2,12 +2,14 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"blkstorm/device"
 	"blkstorm/plan"
 	"blkstorm/printable"
 	"blkstorm/result"
+	"blkstorm/result/load"
 )
 
 // fact is a line of a table of facts; both are printable.
@@ -33,10 +35,14 @@ func (f *facts) addf(known bool, key, format string, args ...any) {
 }
 
 // runFacts are those of the run and of the machine.
-func runFacts(d *result.Doc) []facts {
+func runFacts(d *result.Doc, kind load.Kind) []facts {
 	run := facts{Title: "Run"}
 	run.addf(!d.Started.IsZero(), "Started", "%s", d.Started.UTC().Format("2006-01-02 15:04:05 UTC"))
-	run.add("Made by", "blkstorm "+d.Version)
+	if kind == load.Fio {
+		run.add("Measured by", d.Version)
+	} else {
+		run.add("Measured by", "blkstorm "+d.Version)
+	}
 	run.add("Run ID", d.ID)
 	if p := d.Plan; p != nil {
 		run.add("Published procedure", p.Profile)
@@ -73,7 +79,7 @@ func runFacts(d *result.Doc) []facts {
 	host.add("Frequency governor", h.Governor)
 	host.addf(h.MemoryBytes > 0, "Memory", "%s", bytesText(h.MemoryBytes))
 	host.addf(d.Clock.Source != "", "Clock", "%s, %.0f ns a read", d.Clock.Source, d.Clock.CostNS)
-	return []facts{run, host}
+	return slices.DeleteFunc([]facts{run, host}, func(f facts) bool { return len(f.List) == 0 })
 }
 
 func optional(before, s string) string {
@@ -95,7 +101,7 @@ func targetFact(i int, t *device.Facts) facts {
 	f := facts{Title: fmt.Sprintf("Target %d: %s", i+1, printable.Name(t.Path))}
 	f.add("Named as", t.Spec)
 	f.add("Kind", t.Kind+optional(", ", t.Transport))
-	f.addf(true, "Size", "%s", bytesText(t.SizeBytes))
+	f.addf(t.SizeBytes > 0, "Size", "%s", bytesText(t.SizeBytes))
 	f.add("Model", strings.TrimSpace(t.Vendor+" "+t.Model))
 	f.add("Serial", t.Serial)
 	f.add("Firmware", t.Firmware)

@@ -82,7 +82,7 @@ func pointsOf(d *result.Doc, phase string) (out []int) {
 }
 
 // headline is the point whose figures stand at the top: what a search found, the knee of a sweep, else the
-// measured point with the most IOPS, else the last point; -1 for none.
+// measured point with the most IOPS, one that ran to its end if there is any, else the last point; -1 for none.
 func headline(d *result.Doc) (index int, why string) {
 	valid := func(i *int) bool { return i != nil && *i >= 0 && *i < len(d.Points) && d.Points[*i].Total != nil }
 	if f := d.FindMax; f != nil && valid(f.FoundPoint) {
@@ -104,11 +104,15 @@ func headline(d *result.Doc) (index int, why string) {
 	}
 	best := list[0]
 	for _, i := range list {
-		if d.Points[i].Total.IOPS > d.Points[best].Total.IOPS {
+		p, b := d.Points[i], d.Points[best]
+		if p.Completed == b.Completed && p.Total.IOPS > b.Total.IOPS || p.Completed && !b.Completed {
 			best = i
 		}
 	}
-	if len(list) > 1 {
+	switch {
+	case d.FindMax != nil:
+		why = "only the step with the most IOPS: no rate was found with " + limitText(d.FindMax.Limit)
+	case len(list) > 1:
 		why = "the most IOPS of " + plural(len(list), "measured point")
 	}
 	return best, why
@@ -192,7 +196,7 @@ func splitNote(p *result.Point, text func(*result.Stat) string) string {
 func notes(d *result.Doc) []note {
 	l := &noteList{}
 	if len(d.Points) == 0 {
-		l.say("bad", "", "No point was run: there are no figures.")
+		l.say("bad", "", "No point has ended: there are no figures.")
 	}
 	l.leftOut(d.Merge)
 	skipped := 0
@@ -201,7 +205,7 @@ func notes(d *result.Doc) []note {
 			skipped++
 			continue
 		}
-		l.point(nameOf(d, i), p)
+		l.point(nameOf(d, i), p, d.Merge != nil)
 	}
 	for _, r := range d.Rounds {
 		if r.Reached {
@@ -241,9 +245,17 @@ func notes(d *result.Doc) []note {
 	return l.together()
 }
 
-// point says what became of a point.
-func (l *noteList) point(name string, p *result.Point) {
+// cutOff tells of rows of a point that the document does not have: it goes on still, or was killed within it.
+func cutOff(d *result.Doc, rows int) note {
+	return note{Class: "bad", Text: fmt.Sprintf("Point %d has not ended, or the run was cut off within it: what is in intervals.ndjson of it (%s) is not on this page. "+
+		"blkstorm export has it; blkstorm run --resume goes on with a run that was cut off.", len(d.Points)+1, plural(rows, "row"))}
+}
+
+// point says what became of a point, of one machine or of many.
+func (l *noteList) point(name string, p *result.Point, merged bool) {
 	switch {
+	case merged && p.Failure == "" && p.StuckIOs == 0 && !p.Completed:
+		l.say("bad", " did not run to their end everywhere", "%s did not run to its end on every machine: its figures cover %s.", name, secondsText(p.WindowS))
 	case p.Failure != "":
 		l.say("bad", " failed", "%s failed: %s. Its figures cover the %s before that.", name, printable.Text(p.Failure), secondsText(p.WindowS))
 	case p.StuckIOs > 0:
@@ -264,8 +276,7 @@ func (l *noteList) point(name string, p *result.Point) {
 			printable.Text(r.State.Reason), r.Rule.String())
 	}
 	if d := p.Drift; d != nil {
-		l.say("warn", " left the steady state that had been reached", "%s left the steady state that had been reached: %s is %s, and was %s to %s.", name,
-			printable.Text(d.Metric), figure(d.Value), figure(d.Low), figure(d.High))
+		l.say("warn", " left the steady state that had been reached", "%s left the steady state that had been reached: %s.", name, printable.Text(d.String()))
 	}
 }
 

@@ -93,3 +93,6 @@ func (l *Latency) histogram() (*histogram.Histogram, error) {
 	}
 	return h, err
 }
+
+// KnowsCPU says whether the point has what the CPUs did: fio's results have not.
+func (p *Point) KnowsCPU() bool { return p.CPU != CPU{} || p.Process.CPUs > 0 }

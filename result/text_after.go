@@ -13,8 +13,10 @@ func (p *Point) textAfter() *table {
 	t := &table{left: 2}
 	t.add("issued", p.textIssued())
 	c := &p.CPU
-	t.add("CPU", fmt.Sprintf("machine %.1f %% user, %.1f %% system, %.1f %% iowait, %.1f %% steal; blkstorm used %.2f CPUs",
-		c.UserPct, c.SystemPct, c.IOWaitPct, c.StealPct, p.Process.CPUs))
+	if p.KnowsCPU() {
+		t.add("CPU", fmt.Sprintf("machine %.1f %% user, %.1f %% system, %.1f %% iowait, %.1f %% steal; blkstorm used %.2f CPUs",
+			c.UserPct, c.SystemPct, c.IOWaitPct, c.StealPct, p.Process.CPUs))
+	}
 	return t
 }
 

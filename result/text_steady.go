@@ -52,6 +52,17 @@ func steadyUnit(m steady.Metric) (scale float64, unit string) {
 	return 1, "IOPS"
 }
 
+// String says what was left, with the metric's unit.
+func (d *Drift) String() string {
+	scale, unit := steadyUnit(steady.IOPS)
+	for _, m := range []steady.Metric{steady.Bandwidth, steady.Mean, steady.P99} {
+		if d.Metric == m.String() {
+			scale, unit = steadyUnit(m)
+		}
+	}
+	return fmt.Sprintf("%s is %s %s, and was %s to %s", d.Metric, number(d.Value/scale, 1), unit, number(d.Low/scale, 1), number(d.High/scale, 1))
+}
+
 // shownRounds is how many rounds the text shows, the last ones; the JSON has all.
 const shownRounds = 25
 

@@ -71,7 +71,7 @@ func (a *app) run(ctx context.Context, args []string) int {
 		}
 		return exitFaults
 	case errors.Is(err, unix.EPIPE):
-		return signalBase + int(unix.SIGPIPE) // whoever read the output wants no more: no word about it
+		return exitPipe // whoever read the output wants no more: no word about it
 	default:
 		a.complain(err)
 		return exitUsage

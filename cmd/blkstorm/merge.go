@@ -79,7 +79,7 @@ func (a *app) merge(paths []string, dir string, o merge.Options, w *writer) (err
 	if err := w.finish(r.Doc); err != nil {
 		return err
 	}
-	if err := a.reportOf(dir, r.Doc); err != nil {
+	if err := a.reportOf(dir, r.Doc, false); err != nil {
 		a.complain(err)
 		a.exit = max(a.exit, exitUsage)
 	}

@@ -8,6 +8,7 @@ import (
 	"os"
 
 	"github.com/dustin/go-humanize"
+	"golang.org/x/sys/unix"
 	"golang.org/x/term"
 
 	"blkstorm/execute"
@@ -59,6 +60,48 @@ func (w *writer) stream(line func() error) error {
 		return nil
 	}
 	return err
+}
+
+// withoutPipe takes the errors of a reader that has gone away out of err, and says whether there was one.
+func withoutPipe(err error) (rest error, gone bool) {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		var list []error
+		for _, e := range joined.Unwrap() {
+			e, pipe := withoutPipe(e)
+			list, gone = append(list, e), gone || pipe
+		}
+		if gone {
+			return errors.Join(list...), true
+		}
+		return err, false
+	}
+	if errors.Is(err, unix.EPIPE) {
+		return nil, true
+	}
+	return err, false
+}
+
+// exitPipe is the status of a command whose reader has gone away, as shells show a SIGPIPE.
+const exitPipe = signalBase + int(unix.SIGPIPE)
+
+// readerGone says that whoever read standard output has gone away, and what becomes of the run. Another status
+// tells more than that of a pipe.
+func (a *app) readerGone(so string) {
+	fmt.Fprintln(a.stderr, "blkstorm: whoever read standard output has gone away (broken pipe):", printable.Text(so))
+	if a.exit == exitGood {
+		a.exit = exitPipe
+	}
+}
+
+// left is what there is without a reader.
+func (w *writer) left(dir string) string {
+	switch {
+	case dir != "":
+		return "the whole result is in " + dir
+	case w.format == "ndjson":
+		return "the run ended there; with --dir DIR it would have gone on"
+	}
+	return "the result is lost; --dir DIR would keep it"
 }
 
 // isTerminal says whether people see what is written to w.

@@ -217,6 +217,12 @@ func needProfile(cmd *cobra.Command, args []string) error {
 	case slices.Contains(args[1:], ""):
 		return errors.New("a TARGET is empty")
 	}
+	// --purge false is --purge and a target: what should be kept would be discarded.
+	for _, word := range []string{"true", "false"} {
+		if cmd.Flags().Changed("purge") && slices.Contains(args, word) {
+			return fmt.Errorf("%q is a TARGET here, not a value: write --purge=%s, or ./%s for a file of that name", word, word, word)
+		}
+	}
 	return nil
 }
 

@@ -212,6 +212,9 @@ func TestProfileRefuses(t *testing.T) {
 		{"profile run four-corners --dir= DISK", exitUsage, "--dir: the name is empty"},
 		{"profile run four-corners --resume nowhere DISK", exitUsage, "--resume nowhere: the folder has the whole plan, so leave out four-corners"},
 		{"profile run four-corners --destroy-signature /dev/other DISK", exitUsage, "--destroy-signature /dev/other: this is no target of the run"},
+		{"profile run snia-wsat --purge false --destroy DISK", exitUsage, `"false" is a TARGET here, not a value: write --purge=false, or ./false for a file of that name`},
+		{"profile show --purge true snia-wsat DISK", exitUsage, `"true" is a TARGET here, not a value: write --purge=true`},
+		{"profile run oltp-mysql --size 50m", exitUsage, "blkstorm: --size 50m: the streams have parts of it; it must be at least 100m"},
 		{"profile run four-corners DISK", exitRefused, "refused to write to "},
 	} {
 		args := strings.Fields(c.args)

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -61,7 +62,7 @@ func (a *app) report(from, to string) error {
 	}
 	switch {
 	case to == load.Standard:
-		return report.Write(a.stdout, r)
+		return report.Write(a.stdout, r, version)
 	case to != "":
 	case from == load.Standard:
 		return errors.New("a result from standard input has no place of its own; name the page with --output FILE")
@@ -74,10 +75,14 @@ func (a *app) report(from, to string) error {
 	default:
 		to = strings.TrimSuffix(from, filepath.Ext(from)) + ".html"
 	}
-	if sameFile(from, to) {
-		return fmt.Errorf("--output %s: is the result itself; name another file", to)
+	for _, file := range r.Files() {
+		if sameFile(file, to) {
+			return fmt.Errorf("--output %s: is the result itself; name another file", to)
+		}
 	}
-	if err := report.WriteFile(to, r); err != nil {
+	stop := a.announce(patience, to)
+	err = report.WriteFile(to, r, version)
+	if stop(); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintln(a.stdout, printable.Name(to))
@@ -90,19 +95,40 @@ func sameFile(a, b string) bool {
 	return errX == nil && errY == nil && os.SameFile(x, y)
 }
 
+// patience is how long nobody asks what is going on.
+const patience = 2 * time.Second
+
+// announce says what is being made when that takes longer than after: a page of a day's rows takes a minute. Once
+// stop has returned, nothing is said any more.
+func (a *app) announce(after time.Duration, path string) (stop func()) {
+	said := make(chan struct{})
+	timer := time.AfterFunc(after, func() {
+		defer close(said)
+		fmt.Fprintf(a.stderr, "blkstorm: making %s of all intervals, which takes a while\n", printable.Name(path))
+	})
+	return func() {
+		if !timer.Stop() {
+			<-said
+		}
+	}
+}
+
 // reportOf makes the page of the folder of a run that has ended. A run that began no point has none.
-func (a *app) reportOf(dir string, doc *result.Doc) error {
+func (a *app) reportOf(dir string, doc *result.Doc, quiet bool) error {
 	if dir == "" || len(doc.Points) == 0 {
 		return nil
 	}
-	_, err := report.WriteFolder(dir)
+	if !quiet {
+		defer a.announce(patience, filepath.Join(dir, result.ReportFile))()
+	}
+	_, err := report.WriteFolder(dir, version)
 	return err
 }
 
 // missingReport makes the page of a folder whose run was killed between its last point and the page.
-func (a *app) missingReport(dir string, doc *result.Doc) error {
+func (a *app) missingReport(dir string, doc *result.Doc, quiet bool) error {
 	if _, err := os.Lstat(filepath.Join(dir, result.ReportFile)); !errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	return a.reportOf(dir, doc)
+	return a.reportOf(dir, doc, quiet)
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -124,5 +125,50 @@ func TestReportOnAFullDisk(t *testing.T) {
 		if strings.Contains(e.Name(), "report") {
 			t.Errorf("%s is left", e.Name())
 		}
+	}
+}
+
+// TestReportKeepsTheResult: the page never takes the place of what it is made of, whatever that is called.
+func TestReportKeepsTheResult(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "out")
+	blkstorm(t, "run", "--engine", "null", "--size", "1m", "--runtime", "200ms", "--interval", "50ms", "--quiet", "--dir", dir).want(t, 0)
+	for _, name := range []string{"result.json", "intervals.ndjson", "latency.hlog"} {
+		path := filepath.Join(dir, name)
+		before := digest(t, path)
+		for _, from := range []string{dir, filepath.Join(dir, "result.json")} {
+			blkstorm(t, "report", "-o", filepath.Join(dir, "..", "out", name), from).want(t, exitUsage, "is the result itself")
+		}
+		if digest(t, path) != before {
+			t.Errorf("%s has changed", name)
+		}
+	}
+}
+
+// TestAnnounce: only what takes long is told of.
+func TestAnnounce(t *testing.T) {
+	var said bytes.Buffer
+	a := &app{stderr: &said}
+	a.announce(time.Hour, "out/report.html")()
+	if said.Len() > 0 {
+		t.Errorf("after no time: %s", said.String())
+	}
+	stop := a.announce(time.Nanosecond, "out/\x1breport.html")
+	time.Sleep(50 * time.Millisecond)
+	stop()
+	if want := "blkstorm: making \"out/\\x1breport.html\" of all intervals, which takes a while\n"; said.String() != want {
+		t.Errorf("said %q, want %q", said.String(), want)
+	}
+}
+
+// TestFormulasOfThePage: what a spreadsheet would carry out stays text in a file that is saved from the page.
+func TestFormulasOfThePage(t *testing.T) {
+	dir := t.TempDir()
+	blkstorm(t, "run", "--engine", "null", "--size", "1m", "--runtime", "200ms", "--quiet", "--dir", filepath.Join(dir, "out"), filepath.Join(dir, "x.img")).want(t, 0)
+	b := browser.New(t)
+	b.Open(t, filepath.Join(dir, "out", result.ReportFile), 1600, "light")
+	got := browser.Eval[string](t, b, `bs.csv([["=1+1", "+cmd|' /C calc'!A0", "@x", "-x,y", " =1", "\uff1d1"], [-5, "-0.87", "+1e-7", "-1e5", null, "a=b", "–", "-3 IOPS"]])`)
+	want := "'=1+1,'+cmd|' /C calc'!A0,'@x,\"'-x,y\",' =1,'\uff1d1\r\n-5,-0.87,+1e-7,-1e5,,a=b,–,'-3 IOPS\r\n"
+	if got != want {
+		t.Errorf("%q, want %q", got, want)
 	}
 }

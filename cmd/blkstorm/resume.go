@@ -80,7 +80,7 @@ func (a *app) runOrResume(cmd *cobra.Command, args []string, out *outputFlags, m
 }
 
 // finished prints the document of a run that has nothing left to do, with the status that it ended with.
-func (a *app) finished(done *execute.FinishedError, w *writer) error {
+func (a *app) finished(done *execute.FinishedError, w *writer, quiet bool) error {
 	w.show.Note(done.Error())
 	w.show.Close()
 	if w.format == "ndjson" {
@@ -89,5 +89,5 @@ func (a *app) finished(done *execute.FinishedError, w *writer) error {
 		}
 	}
 	a.exit = a.status(done.Doc)
-	return errors.Join(w.finish(done.Doc), a.missingReport(done.Dir, done.Doc))
+	return errors.Join(w.finish(done.Doc), a.missingReport(done.Dir, done.Doc, quiet))
 }

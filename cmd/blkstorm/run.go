@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"golang.org/x/sys/unix"
 
 	"blkstorm/execute"
 	"blkstorm/live"
@@ -178,7 +177,7 @@ func (a *app) runPlan(ctx context.Context, p *plan.Plan, out *outputFlags, find 
 	serve(page, &opts)
 	session, err := execute.Prepare(p, opts)
 	if errors.As(err, &done) {
-		return a.finished(done, &w)
+		return a.finished(done, &w, out.quiet)
 	}
 	if err != nil {
 		return err
@@ -186,20 +185,23 @@ func (a *app) runPlan(ctx context.Context, p *plan.Plan, out *outputFlags, find 
 	ctx, cancel := a.signals.context(ctx)
 	defer cancel()
 	doc, err := run(session, ctx)
-	show.Close()                                  // nothing else is printed while the view is there
-	if doc == nil && errors.Is(err, unix.EPIPE) { // not as for a list that somebody has read enough of: nothing has run
-		a.complain(err)
-		a.exit = exitUsage
-		return nil
-	}
+	show.Close() // nothing else is printed while the view is there
+	err, gone := withoutPipe(err)
 	if doc == nil {
+		if gone {
+			a.readerGone("nothing was run")
+		}
 		return err
 	}
-	if len(doc.Points) > 0 || out.format != "text" { // people need no table of nothing
-		err = errors.Join(err, w.finish(doc))
+	if !gone && (len(doc.Points) > 0 || out.format != "text") { // people need no table of nothing
+		var failed error
+		failed, gone = withoutPipe(w.finish(doc))
+		err = errors.Join(err, failed)
 	}
-	err = errors.Join(err, a.reportOf(opts.Dir, doc))
-	a.exit = a.status(doc)
+	err = errors.Join(err, a.reportOf(opts.Dir, doc, out.quiet))
+	if a.exit = a.status(doc); gone {
+		a.readerGone(w.left(opts.Dir))
+	}
 	if a.exit == exitMissed {
 		a.sayMissed(doc)
 	}

@@ -116,7 +116,10 @@ func TestReaderIsGone(t *testing.T) {
 			if err := w.Close(); err != nil {
 				t.Fatal(err)
 			}
-			p.wait().want(t, exitUsage, "broken pipe")
+			p.wait().want(t, exitPipe, "has gone away (broken pipe)")
+			if n := strings.Count(p.stderr.String(), "\n"); n != 1 {
+				t.Errorf("%s: %d lines: %s", format, n, p.stderr.String())
+			}
 			if _, err := os.Stat(filepath.Join(p.cmd.Dir, "result", "result.json")); dir != "" && err != nil {
 				t.Errorf("%s: %v", format, err)
 			}

@@ -134,6 +134,13 @@ func (b *Browser) Quiet(t testing.TB, path string) {
 	}
 }
 
+// Forget forgets what the browser said and asked for so far, before another page is opened.
+func (b *Browser) Forget() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.said, b.got = nil, nil
+}
+
 // Blank lists the charts, by their ids, whose canvas has one colour only.
 func (b *Browser) Blank(t testing.TB) []string {
 	t.Helper()

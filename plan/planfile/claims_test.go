@@ -35,6 +35,12 @@ func TestClaimErrors(t *testing.T) {
 	for _, c := range []struct{ claim, want string }{
 		{"{point: 8K Read, figure: iops, value: 1 IOPS}", `claims.values[0].point "8K Read": no measured point has this label; there are 4K Read`},
 		{"{figure: iops, value: 1 IOPS}", "claims.values[0].point: is empty"},
+		{"{point: 4K Read, value: 1 IOPS}", "claims.values[0].figure: is empty; it is iops, bandwidth, or a latency"},
+		{"{point: 4K Read, figure: write.mean, value: 15 us}", `claims.values[0].figure "write.mean": 4K Read has no I/O of that kind`},
+		{"{point: 4K Read, figure: sync.mean, value: 15 us}", `claims.values[0].figure "sync.mean": 4K Read has no I/O of that kind`},
+		{"{point: 4K Read, figure: bw, value: '1,5 GB/s'}", `claims.values[0].value: value "1,5 GB/s": commas stand between thousands, as in 270,000 IOPS; write a fraction with a point`},
+		{"{point: 4K Read, figure: iops, value: '27,0000 IOPS'}", "commas stand between thousands"},
+		{"{point: 4K Read, figure: iops, value: '0,270,000.5,1 IOPS'}", "commas stand between thousands"},
 		{"{point: 4K Read, figure: speed, value: 1 IOPS}", `claims.values[0].figure "speed": unknown figure`},
 		{"{point: 4K Read, figure: errors, value: 1 IOPS}", `claims.values[0].figure "errors": data sheets claim iops, bandwidth and latencies`},
 		{"{point: 4K Read, figure: iops, value: 1900 MiB/s}", "claims.values[0].unit MiB/s: is one of bandwidth, and iops is iops"},
@@ -51,7 +57,8 @@ func TestClaimErrors(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"drive: ''\nvalues: []": "c.yaml: claims.drive: is empty", "drive: X": "c.yaml: claims.values: is empty",
-		"phases: []": "c.yaml:1: phases: is no key here; known are drive, source, values", "": "c.yaml: is empty",
+		"phases: []": "c.yaml:1: phases: is no key here; known are drive, source, values",
+		"":           "c.yaml: is empty; it takes the keys drive, source and values", "root:x:0": "c.yaml:1: is a single value where claims have keys, such as drive and values",
 	} {
 		if _, err := ReadClaims("c.yaml", strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v\nwant %s", text, err, want)

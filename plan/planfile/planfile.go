@@ -92,7 +92,7 @@ func (r *reader) parse(in io.Reader) (*node, error) {
 	var root *node
 	switch first := bytes.TrimLeft(head, " \t\r\n"); {
 	case len(first) == 0:
-		return nil, fmt.Errorf("%s: is empty; docs/plan.md shows what a plan looks like", r.file)
+		return nil, fmt.Errorf("%s: is empty; %s", r.file, r.kind().empty)
 	case first[0] == '{' && len(head) > MaxYAML:
 		root, err = parseJSON(whole)
 	case first[0] == '{':
@@ -111,7 +111,7 @@ func (r *reader) parse(in io.Reader) (*node, error) {
 	case err != nil:
 		return nil, fmt.Errorf("%s: %w", r.file, err)
 	case root.kind != mapping:
-		return nil, r.errorAt(root.line, fmt.Errorf("is %s where a plan has keys, such as targets and phases", root.what()))
+		return nil, r.errorAt(root.line, fmt.Errorf("is %s where %s", root.what(), r.kind().keys))
 	}
 	if inside := root.get("plan"); inside != nil { // a result, or a dry run's document
 		if inside.kind != mapping {
@@ -120,6 +120,14 @@ func (r *reader) parse(in io.Reader) (*node, error) {
 		return inside, nil
 	}
 	return root, nil
+}
+
+// kind is what errors say of a file that is nothing of what it should be.
+func (r *reader) kind() struct{ empty, keys string } {
+	if r.plan == nil { // claims by themselves
+		return struct{ empty, keys string }{"it takes the keys drive, source and values", "claims have keys, such as drive and values"}
+	}
+	return struct{ empty, keys string }{"docs/plan.md shows what a plan looks like", "a plan has keys, such as targets and phases"}
 }
 
 // errorAt names file and line.

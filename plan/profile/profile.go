@@ -8,6 +8,7 @@ package profile
 import (
 	"bytes"
 	"embed"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -91,8 +92,15 @@ func (p *Profile) File(o Options) ([]byte, error) {
 		return nil, err
 	}
 	var out bytes.Buffer
-	err = t.Execute(&out, values)
-	return out.Bytes(), err
+	if err = t.Execute(&out, values); err != nil {
+		// Where in the template a value was refused is nothing to whoever set it.
+		var at template.ExecError
+		if errors.As(err, &at) && errors.Unwrap(at.Err) != nil {
+			err = errors.Unwrap(at.Err)
+		}
+		return nil, err
+	}
+	return out.Bytes(), nil
 }
 
 // Plan is the plan that File holds; seed is for a file without one.

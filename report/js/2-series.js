@@ -1,8 +1,8 @@
 "use strict";
 // Charts over time: all of them share the x axis, the cursor, and what is zoomed to.
 (function () {
-  var d = bs.data;
-  if (!d || !d.x.length) { return; }
+  var d = bs.data, zoom = document.getElementById("zoom");
+  if (!d || !d.points.length) { return; }
   var names = ["read", "write", "trim"];
   var first = d.points[0].x0, last = d.points[d.points.length - 1].x1;
   var holders = [], syncing = false, view = null;
@@ -96,6 +96,8 @@
     return s;
   }
   bs.line = line;
+  if (!d.x.length) { return; } // what is above, charts of latencies need, too; without rows there are no others
+
   var rateY = { range: bs.rangeZero }, latencyY = { distr: 3, range: bs.rangeLog };
   var rate = function (v) { return v === null || v === undefined ? "–" : bs.num(v, 5); };
   function positive(col) { return col.map(function (v) { return v > 0 ? v : null; }); }
@@ -207,11 +209,10 @@
   }
 
   // What is shown: the whole run, or one point.
-  var zoom = document.getElementById("zoom");
   bs.make("option", zoom, "the whole run");
   d.points.forEach(function (p) { bs.make("option", zoom, "[" + (p.i + 1) + "] " + p.label + (p.phase === "measure" ? "" : " (" + p.phase + ")")); });
   function show(i) {
-    zoom.selectedIndex = i + 1;
+    if (zoom) { zoom.selectedIndex = i + 1; }
     if (i < 0) { zoomAll(first, Math.max(last, first + 1e-3)); return; }
     zoomAll(d.points[i].x0, Math.max(d.points[i].x1, d.points[i].x0 + 1e-3));
   }

@@ -107,6 +107,17 @@ func (r *Result) Name() string {
 	return r.Path
 }
 
+// Files are those that the result consists of, whether or not they are there; none for standard input.
+func (r *Result) Files() []string {
+	switch {
+	case r.Path == Standard:
+		return nil
+	case r.dir == "":
+		return []string{r.Path}
+	}
+	return []string{filepath.Join(r.dir, resultFile), filepath.Join(r.dir, intervalsFile), filepath.Join(r.dir, latencyFile)}
+}
+
 // read reads the document's text.
 func (r *Result) read(text *bytes.Buffer, standard io.Reader) error {
 	if r.Path == Standard {
@@ -280,8 +291,11 @@ const (
 
 func lastByte(path string) int {
 	file, err := os.Open(path)
-	if err != nil {
+	if errors.Is(err, fs.ErrNotExist) {
 		return noFile
+	}
+	if err != nil {
+		return whole // whoever reads it is told why that cannot be
 	}
 	defer file.Close()
 	info, err := file.Stat()

@@ -53,8 +53,8 @@ func Decode(h *histogram.Histogram, l *result.Latency) error {
 // Rows gives the interval rows, ramps included, one after the other with their Label, in the order in which
 // they were measured; a folder's are read from its file as they are asked for. There may be rows of a point
 // that the document does not have, of a run that was cut off within it: Interval.Point is then
-// len(Doc.Points) or more. The line that was cut short (Gaps.RowsCut) is left out; another line that cannot
-// be read is an error, and the end.
+// len(Doc.Points) or more. The line that was cut short (Gaps.RowsCut) is left out; another line that is damaged
+// comes as an error, and whoever goes on after it gets the rows that follow.
 func (r *Result) Rows() iter.Seq2[*result.Interval, error] {
 	return func(yield func(*result.Interval, error) bool) {
 		inside := false
@@ -76,7 +76,9 @@ func (r *Result) Rows() iter.Seq2[*result.Interval, error] {
 }
 
 func (r *Result) rowsOfFile(yield func(*result.Interval, error) bool) {
-	fail := func(err error) { yield(nil, fmt.Errorf("%s: %w", filepath.Join(r.dir, intervalsFile), err)) }
+	fail := func(err error) bool {
+		return yield(nil, fmt.Errorf("%s: %w", filepath.Join(r.dir, intervalsFile), err))
+	}
 	file, in, err := r.lines(intervalsFile)
 	if err != nil {
 		fail(reason(err))
@@ -107,8 +109,10 @@ func (r *Result) rowsOfFile(yield func(*result.Interval, error) bool) {
 		}
 		row, err := parseRow(line)
 		if err != nil {
-			fail(fmt.Errorf("line %d: %w", number, err))
-			return
+			if !fail(fmt.Errorf("line %d: %w", number, err)) {
+				return
+			}
+			continue
 		}
 		if !yield(row, nil) {
 			return
@@ -167,10 +171,10 @@ func (l *Line) CopyTo(to *Line) {
 
 // Log gives the lines of a folder's latency.hlog, in the order in which they were written, without their
 // histograms. A line is valid until the next one. The line that was cut short (Gaps.LogCut) is left out;
-// another line that cannot be read is an error, and the end.
+// another line that is damaged comes as an error, and whoever goes on after it gets the lines that follow.
 func (r *Result) Log() iter.Seq2[*Line, error] {
 	return func(yield func(*Line, error) bool) {
-		fail := func(err error) { yield(nil, fmt.Errorf("%s: %w", filepath.Join(r.dir, latencyFile), err)) }
+		fail := func(err error) bool { return yield(nil, fmt.Errorf("%s: %w", filepath.Join(r.dir, latencyFile), err)) }
 		file, in, err := r.lines(latencyFile)
 		if err != nil {
 			fail(reason(err))
@@ -186,14 +190,18 @@ func (r *Result) Log() iter.Seq2[*Line, error] {
 				return // cut short
 			}
 			if err != nil {
-				fail(err)
-				return
+				if !fail(err) {
+					return
+				}
+				continue
 			}
 			line := tags[text.Tag]
 			if line == nil {
 				if line, err = parseTag(text.Tag); err != nil {
-					fail(fmt.Errorf("line %d: %w", text.Number, err))
-					return
+					if !fail(fmt.Errorf("line %d: %w", text.Number, err)) {
+						return
+					}
+					continue
 				}
 				if len(tags) < maxTags {
 					tags[text.Tag] = line

@@ -1,9 +1,11 @@
 package load
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -30,7 +32,23 @@ func counted[T any](t *testing.T, seq func(func(T, error) bool)) (n int, last er
 	return n, last
 }
 
-// Last lines that were cut short are left out, and marked; damage before the end is an error.
+// sorted counts what can be read and what cannot.
+func sorted[T any](seq func(func(T, error) bool)) (good, bad int, first error) {
+	for _, err := range seq {
+		switch {
+		case err == nil:
+			good++
+		default:
+			if bad++; first == nil {
+				first = err
+			}
+		}
+	}
+	return good, bad, first
+}
+
+// Last lines that were cut short are left out, and marked; damage before the end is an error, after which the lines
+// that follow can be had.
 func TestTornFolder(t *testing.T) {
 	dir := twoPoints().Folder(t)
 	cut(t, dir, "intervals.ndjson", 1)
@@ -45,10 +63,11 @@ func TestTornFolder(t *testing.T) {
 	if n, err := counted(t, r.Log()); n != 7 || err != nil {
 		t.Errorf("%d lines, %v", n, err)
 	}
-	for name, read := range map[string]func() (int, error){
-		"intervals.ndjson": func() (int, error) { return counted(t, r.Rows()) },
-		"latency.hlog":     func() (int, error) { return counted(t, r.Log()) },
+	for name, read := range map[string]func() (good, bad int, first error){
+		"intervals.ndjson": func() (int, int, error) { return sorted(r.Rows()) },
+		"latency.hlog":     func() (int, int, error) { return sorted(r.Log()) },
 	} {
+		before, _, _ := read()
 		file, err := os.OpenFile(filepath.Join(dir, name), os.O_RDWR, 0)
 		if err != nil {
 			t.Fatal(err)
@@ -59,8 +78,13 @@ func TestTornFolder(t *testing.T) {
 		if err := file.Close(); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := read(); err == nil || !strings.Contains(err.Error(), name+": line ") {
+		good, bad, err := read()
+		if err == nil || !strings.Contains(err.Error(), name+": line ") {
 			t.Errorf("damage in %s: %v", name, err)
+		}
+		// The line is in two parts, with one between them; that the first one of a log lacks its end, only Decode tells.
+		if good+bad != before+2 || bad < 2 {
+			t.Errorf("damage in %s: %d lines, and %d that are none; there were %d", name, good, bad, before)
 		}
 	}
 	for _, name := range []string{"intervals.ndjson", "latency.hlog"} {
@@ -99,5 +123,25 @@ func TestRowsBeyondTheDocument(t *testing.T) {
 	}
 	if beyond != 2 {
 		t.Errorf("%d rows of the point that was cut off, want 2", beyond)
+	}
+}
+
+// Files that are there and cannot be read are no gap: reading them says why.
+func TestUnreadableFiles(t *testing.T) {
+	dir := twoPoints().Folder(t)
+	for _, name := range []string{"intervals.ndjson", "latency.hlog"} {
+		path := filepath.Join(dir, name)
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(path, path); err != nil { // also for root
+			t.Fatal(err)
+		}
+	}
+	r := mustOpen(t, dir)
+	_, rowsErr := counted(t, r.Rows())
+	_, linesErr := counted(t, r.Log())
+	if r.Gaps != (Gaps{}) || !errors.Is(rowsErr, syscall.ELOOP) || !errors.Is(linesErr, syscall.ELOOP) {
+		t.Errorf("gaps %+v, rows: %v, log: %v", r.Gaps, rowsErr, linesErr)
 	}
 }

@@ -28,6 +28,14 @@ func driveSpec(r *run) []Table {
 	return []Table{claimed(r, r.doc.Plan.Claims), sheet}
 }
 
+// shownUnit is the unit of a claim as all of the output writes it; data sheets have both forms.
+func shownUnit(unit string) string {
+	if unit == "us" {
+		return "µs"
+	}
+	return unit
+}
+
 // claimed has a row per claim, in the unit of the data sheet.
 func claimed(r *run, c *plan.Claims) Table {
 	t := Table{Title: "measured against claimed: " + c.Drive, Corner: "claim", Columns: []Head{{Name: "claimed"}, {Name: "measured"}, {Name: "of claimed"}}}
@@ -48,9 +56,12 @@ func claimed(r *run, c *plan.Claims) Table {
 			share = text(fmt.Sprintf("%.1f %%", 100*measured.Value/v.Value))
 		}
 		measured.Value = v.InUnit(measured.Value)
-		t.Rows = append(t.Rows, Row{Head{what + ": " + v.Figure, v.Unit}, []Cell{number(v.InUnit(v.Value)), measured, share}})
+		t.Rows = append(t.Rows, Row{Head{what + ": " + v.Figure, shownUnit(v.Unit)}, []Cell{number(v.InUnit(v.Value)), measured, share}})
 	}
 	t.Notes = []string{"MB = 10^6 bytes, MiB = 2^20, GB = 10^9. Of a latency, over 100 % is slower than claimed."}
+	if n := len(r.doc.Targets); n > 1 {
+		t.Notes = append(t.Notes, fmt.Sprintf("the claims are of one of the %d devices: %d00 %% of IOPS and bandwidth is what all of them are claimed to do", n, n))
+	}
 	if c.Source != "" {
 		t.Notes = append(t.Notes, "claimed by "+c.Source)
 	}

@@ -26,9 +26,6 @@ func hcibench(r *run) []Table {
 	}
 	t.Notes = []string{"Throughput is in MiB/s (2^20 bytes), which HCIBench and the reviews call MB/s. Latencies are averages over all I/Os of all disks."}
 	s.Notes = []string{"Little's law: IOPS x average latency is how many I/Os were in flight on average. Well below what was asked, the disks were not kept busy; well above, the figures do not belong together."}
-	if n := len(r.doc.Targets); n > 1 {
-		t.Notes = append(t.Notes, fmt.Sprintf("%d disks together", n))
-	}
 	return []Table{t, s}
 }
 

@@ -7,6 +7,7 @@
 package published
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
@@ -78,6 +79,9 @@ func Tables(d *result.Doc) []Table {
 	r := newRun(d)
 	list := makers[d.Plan.Profile](r)
 	list = slices.DeleteFunc(list, func(t Table) bool { return len(t.Rows) == 0 })
+	if n := len(d.Targets); n > 1 && len(list) > 0 {
+		list[0].Notes = append(list[0].Notes, fmt.Sprintf("%d devices together; T/Q and rates are of each", n))
+	}
 	for i := range list {
 		list[i].finish()
 	}

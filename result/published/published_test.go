@@ -203,6 +203,58 @@ func TestParts(t *testing.T) {
 	}
 }
 
+// The row of the rounds in which a point was steady has their mean, and the last row is the last round, without
+// what was done between the end of it and the end of I/O.
+func TestSteadyRowIsTheRounds(t *testing.T) {
+	values := []float64{4000, 1000, 1010, 990, 1000, 1000}
+	b := newDoc("storagereview-ssd", 1, phase(plan.Precondition, at("write", 8192, 0, 16, 16)))
+	p := b.add(0, 0, 1000, 10)
+	settled(p, time.Second, values...)
+	for i, v := range append(values, 700) {
+		s := &result.Slice{TS: float64(i), LengthS: 1}
+		s.Total.IOs, s.Total.Mean, s.Total.Max = uint64(v), 1e6, 2e6
+		p.History = append(p.History, s)
+	}
+	last := p.History[len(values)]
+	last.LengthS, last.Total.Max = 0.02, 9e6 // 35,000 IOPS
+	if first := p.Steady.State.First; first != 2 {
+		t.Fatalf("steady from round %d on", first)
+	}
+	table := &Tables(b.Doc)[0]
+	if len(table.Rows) != len(values)+1 {
+		t.Errorf("%d rows of %d rounds", len(table.Rows), len(values))
+	}
+	for name, want := range map[string][2]float64{"steady state": {1000, 2}, "0:00:06": {1000, 2}} {
+		cells := table.row(name)
+		if len(cells) != 5 || cells[0].Value != want[0] || cells[3].Value != want[1] {
+			t.Errorf("%s: %v, want %v IOPS, %v ms at most", name, cells, want[0], want[1])
+		}
+	}
+	p.Completed, p.Steady.State.Steady = false, false // stopped by hand: what is there is shown
+	if cells := Tables(b.Doc)[0].row("0:00:06"); len(cells) != 5 || cells[3].Value != 9 {
+		t.Errorf("a run that was cut short: %v", cells)
+	}
+}
+
+// Where several devices were measured together, that is said once, also of claims, which are of one drive.
+func TestSeveralDevices(t *testing.T) {
+	for name, make := range documents {
+		d := make()
+		d.Targets = d.Targets[:1]
+		if text := printed(t, d); strings.Contains(text, "devices together") || strings.Contains(text, "claims are of one") {
+			t.Errorf("%s of one device:\n%s", name, text)
+		}
+		d.Targets = append(d.Targets, d.Targets[0])
+		text := strings.Join(strings.Fields(printed(t, d)), " ")
+		if strings.Count(text, "2 devices together; T/Q and rates are of each") != 1 {
+			t.Errorf("%s of two devices:\n%s", name, text)
+		}
+		if claims := strings.Contains(text, "one of the 2 devices: 200 % of IOPS and bandwidth is"); claims != (name == "drive-spec") {
+			t.Errorf("%s: claims %v:\n%s", name, claims, text)
+		}
+	}
+}
+
 // Names that others chose can neither move the cursor nor fake a line.
 func TestHostileNames(t *testing.T) {
 	const evil = "a\x1b[2J\n  fake 1,000,000\u202e"

@@ -44,7 +44,7 @@ func sniaSaturation(r *run) []Table {
 		t.Rows = append(t.Rows, row)
 	}
 	t.Notes = []string{"TGBW: total gigabytes (10^9 bytes) written since the first write of the test"}
-	return append([]Table{t}, r.convergence()...)
+	return append(append(r.setup(), t), r.convergence()...)
 }
 
 // whole is all of a point as one slice.

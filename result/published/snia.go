@@ -15,17 +15,17 @@ import (
 // sniaIOPS has the report of the IOPS test (SNIA SSS PTS 2.0.2): how the tracked variables converged,
 // the measurement window, and the matrix of block sizes and mixes.
 func sniaIOPS(r *run) []Table {
-	return append(r.convergence(), r.windowMatrix("IOPS, mean of the measurement window", func(c *result.Cell) float64 { return c.IOPS }))
+	return append(append(r.setup(), r.convergence()...), r.windowMatrix("IOPS, mean of the measurement window", func(c *result.Cell) float64 { return c.IOPS }))
 }
 
 // sniaThroughput is that of the throughput test.
 func sniaThroughput(r *run) []Table {
-	return append(r.convergence(), r.windowMatrix("Throughput in MB/s, mean of the measurement window", func(c *result.Cell) float64 { return c.BytesPerS / 1e6 }))
+	return append(append(r.setup(), r.convergence()...), r.windowMatrix("Throughput in MB/s, mean of the measurement window", func(c *result.Cell) float64 { return c.BytesPerS / 1e6 }))
 }
 
 // sniaLatency is that of the latency test.
 func sniaLatency(r *run) []Table {
-	return append(r.convergence(),
+	return append(append(r.setup(), r.convergence()...),
 		r.windowMatrix("Average Latency in ms, mean of the measurement window", func(c *result.Cell) float64 { return float64(c.MeanNS) / 1e6 }),
 		r.windowMatrix("Maximum Latency in ms, in the measurement window", func(c *result.Cell) float64 { return float64(c.MaxNS) / 1e6 }))
 }
@@ -36,6 +36,14 @@ func (r *run) phaseOf(rounds *result.Rounds) *plan.Phase {
 		return nil
 	}
 	return &r.doc.Plan.Phases[rounds.Phase]
+}
+
+// mostRounds is after how many rounds steady state is given up; 0 where the plan does not say.
+func (r *run) mostRounds(rounds *result.Rounds) int {
+	if phase := r.phaseOf(rounds); phase != nil && phase.Rounds != nil {
+		return phase.Rounds.Rule.MaxRounds
+	}
+	return 0
 }
 
 // windowMatrix lays out a figure of all points of rounds by block size and mix.
@@ -156,6 +164,9 @@ func (r *run) convergence() (list []Table) {
 			all.Rows = append(all.Rows, Row{Head{v.name, v.unit}, numbers(v.values[min(left, len(v.values)):])})
 		}
 		verdict := fmt.Sprintf("steady state NOT reached in %d rounds", rounds.Done)
+		if most := r.mostRounds(rounds); rounds.Done < most { // it was stopped, or could not go on
+			verdict = fmt.Sprintf("steady state NOT reached in %d of at most %d rounds", rounds.Done, most)
+		}
 		if rounds.Reached {
 			verdict = fmt.Sprintf("steady state reached in round %d: all tracked variables are steady in rounds %d to %d", rounds.Last, rounds.First, rounds.Last)
 		}

@@ -1,11 +1,15 @@
 package published
 
 import (
+	"strings"
+	"testing"
 	"time"
 
 	"blkstorm/plan"
 	"blkstorm/result"
 	"blkstorm/steady"
+	"blkstorm/unit"
+	"blkstorm/workload"
 )
 
 // roundsOf carries out a phase of rounds: each tracked variable has its values, and each cell the figures
@@ -108,4 +112,45 @@ func sniaSaturationDoc() *result.Doc {
 	}
 	b.roundsOf(1, values)
 	return b.Doc
+}
+
+// The setup of a test says what was done to the device, as the plan has it: a purge that was left out is there.
+func TestSetup(t *testing.T) {
+	b := newDoc("snia-iops", 2, plan.PurgePhase([]int{0}), plan.FillPhase([]int{0}, 2, workload.DataSpec{}), phase(plan.Measure, pts(true, 4, 32, []int{100, 0}, 4096)...))
+	b.Plan.Phases[2].Rounds = &plan.Rounds{Rule: sniaRule(), Track: []plan.Track{{Point: 1}}}
+	b.roundsOf(2, settling(6, 9000, 2000))
+	b.Targets[0].Queue.WriteCache = "write through"
+	value := func(name string) string {
+		t.Helper()
+		tables := Tables(b.Doc)
+		if tables[0].Title != "Test Setup" || len(tables[0].row(name)) != 1 {
+			t.Fatalf("no %s in %v", name, tables[0])
+		}
+		return tables[0].row(name)[0].Text
+	}
+	for name, want := range map[string]string{
+		"Purge": "discard of everything", "Workload Independent Preconditioning": "2 x SEQ 128 KiB writes of everything", "Active Range": "100%",
+		"Data Pattern": "random", "Thread Count": "4", "Outstanding I/O per Thread": "32", "Volatile Write Cache": "off, unknown", "Round Limit": "25",
+	} {
+		if got := value(name); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+	half, w := unit.Share{Percent: 50}, &b.Plan.Phases[2].Points[0].Streams[0].Workload
+	b.Plan.Phases[0].Points[0].Streams[0].Workload.TrimWith, b.Plan.Phases[0].Points[0].Streams[0].Workload.Size = workload.WriteZeroes, half
+	w.WorkingSet, w.Data = unit.Share{Percent: 75}, workload.DataSpec{CompressPct: 30, DedupePct: 20}
+	for name, want := range map[string]string{"Purge": "zeroes written to 50%", "Active Range": "75%", "Data Pattern": "random, 30 % compressible, 20 % duplicates"} {
+		if got := value(name); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+	b.Plan.Phases[0].Kind, b.Plan.Phases[1].Kind, w.Size = plan.Idle, plan.Idle, half
+	for name, want := range map[string]string{"Purge": "none", "Workload Independent Preconditioning": "none", "Active Range": "75% of 50%"} {
+		if got := value(name); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+	if text := printed(t, b.Doc); !strings.Contains(text, "Test Setup") {
+		t.Errorf("the text has no setup:\n%s", text)
+	}
 }

@@ -34,11 +34,7 @@ func storageReview(r *run) (list []Table) {
 	}
 	list = append(list, times...)
 	if i := slices.IndexFunc(list, func(t Table) bool { return len(t.Rows) > 0 }); i >= 0 {
-		notes := []string{reviewNote}
-		if n := len(r.doc.Targets); n > 1 {
-			notes = append(notes, fmt.Sprintf("%d devices together; T/Q is of each", n))
-		}
-		list[i].Notes = append(notes, list[i].Notes...)
+		list[i].Notes = append([]string{reviewNote}, list[i].Notes...)
 	}
 	return list
 }

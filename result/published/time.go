@@ -145,7 +145,7 @@ func overTime(title string, p *point) Table {
 	for _, f := range figures {
 		t.Columns = append(t.Columns, f.Head)
 	}
-	list := parts(p.History, maxTimes)
+	list := parts(inRounds(p), maxTimes)
 	for i := range list {
 		t.Rows = append(t.Rows, list[i].row(clock(list[i].start+list[i].length), figures))
 	}
@@ -193,6 +193,20 @@ func sideBySide(title string, points []point, column func(*point) string) (list 
 	return list
 }
 
+// inRounds is a point's history. Where rounds went on until they were steady, it ends with the last of them:
+// what was done until the I/O had stopped was not judged, and is in no round's figure.
+func inRounds(p *point) []*result.Slice {
+	n := len(p.History)
+	if p.Steady == nil || !p.Completed || n < 2 || p.History[0] == nil || p.History[n-1] == nil {
+		return p.History
+	}
+	end := float64(len(p.Steady.Values)) * p.Steady.Rule.Round.Seconds()
+	if last := p.History[n-1]; last.LengthS < p.History[0].LengthS && last.TS+last.LengthS/2 > end {
+		return p.History[:n-1]
+	}
+	return p.History
+}
+
 // steadyWindow is the row of the rounds in which a point was steady, or of the last ones in which it was not,
 // with the sentence that says so; empty where its history does not have them one by one.
 func steadyWindow(p *point, figures []timeFigure) (Row, string) {
@@ -203,7 +217,7 @@ func steadyWindow(p *point, figures []timeFigure) (Row, string) {
 	round := s.Rule.Round.Seconds()
 	from, to := float64(s.State.First-1)*round, float64(s.State.First-1+s.Rule.Window)*round
 	var window []*result.Slice
-	for _, h := range p.History {
+	for _, h := range inRounds(p) {
 		if h != nil && h.TS > from-round/10 && h.TS+h.LengthS < to+round/10 {
 			window = append(window, h)
 		}

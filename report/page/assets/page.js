@@ -46,9 +46,12 @@ var bs = {};
     return e;
   };
 
-  // field quotes a CSV field as RFC 4180 has it.
+  // field quotes a CSV field as RFC 4180 has it. Text that a spreadsheet would carry out as a formula gets an
+  // apostrophe before it, as in the files of blkstorm export; numbers never do.
+  var number = /^[-+]?[0-9]+([.][0-9]+)?(e[-+]?[0-9]+)?$/i;
   function field(v) {
     v = v === null || v === undefined ? "" : String(v);
+    if (/^ *[-=+@\uff1d\uff0b\uff0d\uff20]/.test(v) && !number.test(v)) { v = "'" + v; }
     return /[",\r\n]/.test(v) ? '"' + v.replace(/"/g, '""') + '"' : v;
   }
   bs.csv = function (rows) { return rows.map(function (r) { return r.map(field).join(","); }).join("\r\n") + "\r\n"; };
