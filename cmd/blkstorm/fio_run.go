@@ -79,6 +79,11 @@ func (a *app) runFio(ctx context.Context, c *fiojob.Command, set *fiojob.Set, wo
 	if doc == nil {
 		return err
 	}
+	if work.CreateOnly { // the jobs are there, with nothing done
+		for range p.Phases[0].Points {
+			doc.Points = append(doc.Points, &result.Point{Started: doc.Started})
+		}
+	}
 	in.Doc, in.Now, in.ETA = doc, time.Now(), 0
 	in.PointBegin(nil)
 	if bad := errors.Join(status.err, status.write()); bad != nil {

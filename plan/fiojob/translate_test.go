@@ -67,8 +67,8 @@ func TestRanges(t *testing.T) {
 	for _, c := range []struct {
 		line   string
 		parts  []part // of the streams, or of the only stream's files
-		bytes  int64       // of the first stream; 0: any
-		create int64       // size of the first file that is made
+		bytes  int64  // of the first stream; 0: any
+		create int64  // size of the first file that is made
 	}{
 		{"--name=a --bs=64k --filename=f1", []part{{0, m}}, m, 0},
 		{"--name=a --bs=64k --filename=f1 --offset=50%", []part{{512 * k, 512 * k}}, 512 * k, 0},
@@ -140,7 +140,7 @@ func TestFiles(t *testing.T) {
 		t.Errorf("only %d sizes", len(sizes))
 	}
 	for _, c := range []struct{ line, want string }{
-		{"--size=4k --name=a --name=a --numjobs=2", "a.0.0 a.1.0 a.2.0"},
+		{"--size=4k --name=a --name=a --numjobs=2", "a.0.0 a.1.0"},
 		{"--size=4k --directory=p:q --name=a --numjobs=3", "p/a.0.0 q/a.1.0 p/a.2.0"},
 		{"--size=8k --name=a/b --nrfiles=2 --filename_format=$jobname-$filenum-$jobnum", "a_b-0-0 a_b-1-0"},
 		{`--size=4k --name=a --filename=one\:two`, "one:two"},
@@ -201,6 +201,7 @@ func TestRefusals(t *testing.T) {
 		{"--name=a --filename=f1 --verify=md5", "verify", false},
 		{"--name=a --filename=f1 --ioengine=mmap", "ioengine", false},
 		{"--name=a --filename=f1 --ioengine=libaoi", "ioengine", true},
+		{"--name=a --filename=f1 --numjobs=0", "numjobs", false},
 		{"--name=a --filename=f1 --rw=foo", "rw", true},
 		{"--readonly --name=a --filename=f1 --rw=randrw", "rw", true},
 		{"--name=a --filename=f1 --rwmixread=101", "rwmixread", true},
@@ -262,7 +263,7 @@ func TestShapes(t *testing.T) {
 
 // Defaults are noted once, whatever number of jobs they are for; what is off is not noted.
 func TestNotes(t *testing.T) {
-	file := "[global]\nfilename=f1\nrandrepeat=1\ngtod_reduce=0\n[a]\n[b]\n[c]\nrandrepeat=1\n"
+	file := "[global]\nfilename=f1\niodepth_low=4\nrandrepeat=1\nserialize_overlap=0\n[a]\n[b]\n[c]\niodepth_low=4\n"
 	sections, err := jobfile.Read(strings.NewReader(file), "x.fio", jobfile.Options{})
 	if err != nil {
 		t.Fatal(err)
