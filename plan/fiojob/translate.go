@@ -91,13 +91,15 @@ func (s *Set) Translate(env Env) *Work {
 	phase := plan.Phase{Kind: plan.Measure}
 	t.unlink()
 	var jobs []*Job // of the point
+	before := 0     // clones of those before it
 	end := func() {
 		if point != nil {
 			t.work.Steady = append(t.work.Steady, t.steady(point, jobs))
 			t.work.Invalidate = append(t.work.Invalidate, t.invalid(jobs))
 			t.exit(jobs)
+			t.flow(point, jobs, before)
 		}
-		jobs = nil
+		jobs, before = nil, len(t.work.Clones)
 	}
 	for i, j := range s.Jobs {
 		apart := i == 0 || j.On("stonewall", false)

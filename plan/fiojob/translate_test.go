@@ -179,6 +179,9 @@ func TestOrder(t *testing.T) {
 	if len(seen) < 6 {
 		t.Errorf("startdelay: only %d times", len(seen))
 	}
+	if s := streams(run(t, "--filename=f1 --name=a --flow=3 --numjobs=2 --name=b --flow=2")); s[0].Share != 37.5 || s[1].Share != 37.5 || s[2].Share != 25 {
+		t.Errorf("flow: %+v", s)
+	}
 	if s := &streams(run(t, "--filename=f1 --name=a --exitall --rw=write --end_fsync=1 --max_latency=5ms"))[0]; !s.EndsPoint || !s.EndSync || s.MaxLatency.D() != 5*time.Millisecond {
 		t.Errorf("%+v", s)
 	}
@@ -225,6 +228,9 @@ func TestRefusals(t *testing.T) {
 		{"--name=a --filename=f1 --size=1k", "size", false},
 		{"--name=a --filename=f1 --rate=1m --thinktime=5", "rate", false},
 		{"--name=a --filename=f1 --offset=2m", "filename", false},
+		{"--name=a --filename=f1 --flow=1 --name=b --filename=f1", "flow", false},
+		{"--name=a --filename=f1 --flow=1 --name=b --filename=f1 --flow=2 --flow_id=1", "flow_id", false},
+		{"--name=a --filename=f1 --flow=1 --rate_iops=10", "flow", false},
 	} {
 		s, _ := jobs(t, c.line)
 		list := s.Refusals
