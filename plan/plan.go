@@ -143,7 +143,7 @@ type Stream struct {
 	Parts []Part `json:"parts,omitempty"`
 	// Ramp is how long after its own start the stream is not counted. Beyond the point's ramp it makes the stream
 	// alone begin later to be measured.
-	Ramp Duration `json:"ramp,omitempty"`
+	Ramp Duration `json:"own_ramp,omitempty"`
 	// EndsPoint ends the point as soon as the stream has ended by itself.
 	EndsPoint bool `json:"ends_point,omitempty"`
 	// EndSync flushes the targets when a thread has issued all; that is part of its time, and no I/O.

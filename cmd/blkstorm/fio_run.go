@@ -109,6 +109,11 @@ func (a *app) runFioPlan(ctx context.Context, c *fiojob.Command, in *fioout.Inpu
 	if doc == nil {
 		return err
 	}
+	if in.Work.CreateOnly { // the jobs are there, with nothing done
+		for range p.Phases[0].Points {
+			doc.Points = append(doc.Points, &result.Point{Started: doc.Started})
+		}
+	}
 	in.Doc, in.Now, in.ETA, in.Failed = doc, time.Now(), 0, err
 	in.PointBegin(nil)
 	if in.Disks != nil {

@@ -92,22 +92,9 @@ func (t *translator) names(j *Job, clone int) ([]string, error) {
 	format := j.Text("filename_format", "$jobname.$jobnum.$filenum")
 	var names []string
 	for i := range n {
-		names = append(names, fileName(dir, format, j.Name, strconv.Itoa(t.cloneNumber(j, clone)), strconv.FormatInt(i, 10)))
+		names = append(names, fileName(dir, format, j.Name, strconv.Itoa(clone), strconv.FormatInt(i, 10)))
 	}
 	return names, nil
-}
-
-// cloneNumber counts over all jobs of one name, as fio does.
-func (t *translator) cloneNumber(j *Job, clone int) int {
-	for _, other := range t.set.Jobs {
-		if other == j {
-			break
-		}
-		if other.Name == j.Name {
-			clone += int(max(other.Number("numjobs", 1), 1))
-		}
-	}
-	return clone
 }
 
 // splitNames cuts a list at its colons; \: is a colon within a name.

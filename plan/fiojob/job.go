@@ -198,7 +198,7 @@ func (s *Set) setting(j *Job, engine string, set jobfile.Setting) {
 		problem.Text = "is not supported: " + o.Note
 		s.say(&s.Refusals, problem)
 	case Differs:
-		if !isOff(o, set) {
+		if !isOff(o, set) && !o.Quiet {
 			problem.Text = o.Note
 			s.say(&s.Notes, problem)
 		}

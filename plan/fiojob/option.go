@@ -61,6 +61,9 @@ type Option struct {
 	Engines  []string // those that have it; nil: all
 	Effect   Effect
 	Note     string
+	// Quiet is a difference that is no news in a run: whoever asks is told of it, and the jobs where it matters are
+	// found out otherwise.
+	Quiet bool
 }
 
 // Options lists all options, group by group.

@@ -198,6 +198,9 @@ func (t *translator) ends(j *Job, s *plan.Stream, all int64) {
 	s.EndsPoint = j.On("exitall", false)
 	loops := max(j.Number("loops", 1), 1)
 	s.IOs = j.Number("number_ios", 0)
+	if s.IOs <= math.MaxInt64/loops {
+		s.IOs *= loops
+	}
 	if j.On("time_based", false) && s.Time > 0 {
 		return
 	}

@@ -91,13 +91,15 @@ func (s *Set) Translate(env Env) *Work {
 	phase := plan.Phase{Kind: plan.Measure}
 	t.unlink()
 	var jobs []*Job // of the point
+	before := 0     // clones of those before it
 	end := func() {
 		if point != nil {
 			t.work.Steady = append(t.work.Steady, t.steady(point, jobs))
 			t.work.Invalidate = append(t.work.Invalidate, t.invalid(jobs))
 			t.exit(jobs)
+			t.flow(point, jobs, before)
 		}
-		jobs = nil
+		jobs, before = nil, len(t.work.Clones)
 	}
 	for i, j := range s.Jobs {
 		apart := i == 0 || j.On("stonewall", false)
@@ -129,18 +131,26 @@ func (t *translator) note(j *Job, option, format string, args ...any) {
 	t.problem(&t.set.Notes, j, option, format, args...)
 }
 
+// problem says each thing once, whatever number of clones it holds for.
 func (t *translator) problem(to *[]*Problem, j *Job, option, format string, args ...any) {
 	p := &Problem{Job: j.Name, Pos: j.Pos, Option: option, Text: fmt.Sprintf(format, args...)}
 	if set, ok := j.effective[option]; ok {
 		p.Pos, p.Value = set.Pos, set.Value
 	}
-	*to = append(*to, p)
+	t.set.say(to, p)
 }
 
 // common settles what all jobs of a run must have alike: engine, direct, polling, completions waited for.
 func (t *translator) common() {
 	p, first := t.work.Plan, t.set.Jobs[0]
 	for _, j := range t.set.Jobs {
+		name := j.Text("ioengine", "psync")
+		if to := engines[name]; name == "posixaio" {
+			t.note(j, "ioengine", "is run as %s", to)
+		}
+		if j.On("hipri", false) && name != "io_uring" {
+			t.note(j, "hipri", "psync waits for the interrupt")
+		}
 		if foreignEngine(j.Text("ioengine", "psync")) {
 			t.refuse(j, "ioengine", "engine %s is not to be had; known are io_uring, libaio, psync, sync, vsync, pvsync, pvsync2, posixaio and null", j.Text("ioengine", ""))
 		}
@@ -196,9 +206,9 @@ func (t *translator) pin() {
 
 // job adds the clones of a job to a point.
 func (t *translator) job(j *Job, point *plan.Point, index, group int) {
-	clones := max(j.Number("numjobs", 1), 1)
-	if clones > plan.MaxThreads {
-		t.refuse(j, "numjobs", "must be at most %d", plan.MaxThreads)
+	clones := j.Number("numjobs", 1)
+	if clones < 1 || clones > plan.MaxThreads {
+		t.refuse(j, "numjobs", "must be from 1 to %d", plan.MaxThreads)
 		return
 	}
 	for n := range clones {

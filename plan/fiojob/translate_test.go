@@ -58,48 +58,53 @@ func run(t *testing.T, line string) *Work {
 
 func streams(w *Work) []plan.Stream { return w.Plan.Phases[0].Points[0].Streams }
 
+// part is what is used of a file, in bytes.
+type part struct{ offset, size int64 }
+
 // Where and how much: recorded from fio 3.42, which was asked with the same lines.
 func TestRanges(t *testing.T) {
 	const k, m = 1 << 10, 1 << 20
 	for _, c := range []struct {
 		line   string
-		parts  []plan.Part // of the streams, or of the only stream's files
-		bytes  int64       // of the first stream; 0: any
-		create int64       // size of the first file that is made
+		parts  []part // of the streams, or of the only stream's files
+		bytes  int64  // of the first stream; 0: any
+		create int64  // size of the first file that is made
 	}{
-		{"--name=a --bs=64k --filename=f1", []plan.Part{{0, m}}, m, 0},
-		{"--name=a --bs=64k --filename=f1 --offset=50%", []plan.Part{{512 * k, 512 * k}}, 512 * k, 0},
-		{"--name=a --bs=64k --filename=f1 --offset=33%", []plan.Part{{320 * k, 704 * k}}, 0, 0},
-		{"--name=a --bs=64k --filename=f1 --size=100% --offset=50%", []plan.Part{{512 * k, 512 * k}}, 512 * k, 0},
-		{"--name=a --bs=64k --filename=f1 --size=100% --offset_increment=25% --numjobs=3", []plan.Part{{0, m}, {256 * k, 768 * k}, {512 * k, 512 * k}}, m, 0},
-		{"--name=a --bs=64k --filename=f1 --offset_increment=256k --numjobs=3 --size=256k", []plan.Part{{0, 256 * k}, {256 * k, 256 * k}, {512 * k, 256 * k}}, 256 * k, 0},
-		{"--name=a --bs=64k --filename=f1 --offset=100k --offset_align=64k", []plan.Part{{128 * k, 896 * k}}, 896 * k, 0},
-		{"--name=a --bs=64k --filename=f1:f2", []plan.Part{{0, m}, {0, 2 * m}}, 3 * m, 0},
-		{"--name=a --bs=64k --filename=f1:f2 --size=100%", []plan.Part{{0, m}, {0, 2 * m}}, 3 * m, 0},
-		{"--name=a --bs=64k --filename=f1:f2 --size=50%", []plan.Part{{0, 512 * k}, {0, m}}, 1536 * k, 0},
-		{"--name=a --bs=64k --filename=f1:f2 --size=50% --offset=25%", []plan.Part{{256 * k, 512 * k}, {512 * k, m}}, 1536 * k, 0},
-		{"--name=a --bs=64k --filename=/dev/a:/dev/b --size=100% --time_based --runtime=1", []plan.Part{{0, 1 << 30}, {0, 2 << 30}}, 0, 0},
-		{"--name=a --filename=x:y", []plan.Part{{0, 3 * m}}, 3 * m, 0},
-		{"--name=a --filename=new --size=1m --loops=3", []plan.Part{{0, m}}, 3 * m, m},
-		{"--name=a --filename=new --size=1m --io_size=256k", []plan.Part{{0, m}}, 256 * k, m},
-		{"--name=a --filename=new --size=4m --io_size=50%", []plan.Part{{0, 4 * m}}, 2 * m, 4 * m},
-		{"--name=a --filename=new --size=50% --filesize=4m", []plan.Part{{0, 2 * m}}, 2 * m, 2 * m},
-		{"--name=a --filename=new --filesize=4m", []plan.Part{{0, 4 * m}}, 4 * m, 4 * m},
-		{"--name=a --filename=new --size=1m --offset=256k --filesize=2m", []plan.Part{{256 * k, m}}, m, 2 * m},
-		{"--name=a --filename=f1 --size=2m", []plan.Part{{0, 2 * m}}, 2 * m, 2 * m}, // laid out anew
-		{"--name=a --directory=d --filename=f1 --size=512k", []plan.Part{{0, 512 * k}}, 512 * k, 0},
-		{"--name=a --nrfiles=4 --size=4m", []plan.Part{{0, m}}, 4 * m, m},
-		{"--name=a --nrfiles=4 --filesize=1m", []plan.Part{{0, m}}, 4 * m, m},
-		{"--name=a --filename=f1 --number_ios=10", []plan.Part{{0, m}}, m, 0},
-		{"--name=a --filename=f2 --bs=3k --size=1000000", []plan.Part{{0, 998400}}, 998400, 0},
+		{"--name=a --bs=64k --filename=f1", []part{{0, m}}, m, 0},
+		{"--name=a --bs=64k --filename=f1 --offset=50%", []part{{512 * k, 512 * k}}, 512 * k, 0},
+		{"--name=a --bs=64k --filename=f1 --offset=33%", []part{{320 * k, 704 * k}}, 0, 0},
+		{"--name=a --bs=64k --filename=f1 --size=100% --offset=50%", []part{{512 * k, 512 * k}}, 512 * k, 0},
+		{"--name=a --bs=64k --filename=f1 --size=100% --offset_increment=25% --numjobs=3", []part{{0, m}, {256 * k, 768 * k}, {512 * k, 512 * k}}, m, 0},
+		{"--name=a --bs=64k --filename=f1 --offset_increment=256k --numjobs=3 --size=256k", []part{{0, 256 * k}, {256 * k, 256 * k}, {512 * k, 256 * k}}, 256 * k, 0},
+		{"--name=a --bs=64k --filename=f1 --offset=100k --offset_align=64k", []part{{128 * k, 896 * k}}, 896 * k, 0},
+		{"--name=a --bs=64k --filename=f1:f2", []part{{0, m}, {0, 2 * m}}, 3 * m, 0},
+		{"--name=a --bs=64k --filename=f1:f2 --size=100%", []part{{0, m}, {0, 2 * m}}, 3 * m, 0},
+		{"--name=a --bs=64k --filename=f1:f2 --size=50%", []part{{0, 512 * k}, {0, m}}, 1536 * k, 0},
+		{"--name=a --bs=64k --filename=f1:f2 --size=50% --offset=25%", []part{{256 * k, 512 * k}, {512 * k, m}}, 1536 * k, 0},
+		{"--name=a --bs=64k --filename=/dev/a:/dev/b --size=100% --time_based --runtime=1", []part{{0, 1 << 30}, {0, 2 << 30}}, 0, 0},
+		{"--name=a --filename=x:y", []part{{0, 3 * m}}, 3 * m, 0},
+		{"--name=a --filename=new --size=1m --loops=3", []part{{0, m}}, 3 * m, m},
+		{"--name=a --filename=new --size=1m --io_size=256k", []part{{0, m}}, 256 * k, m},
+		{"--name=a --filename=new --size=4m --io_size=50%", []part{{0, 4 * m}}, 2 * m, 4 * m},
+		{"--name=a --filename=new --size=50% --filesize=4m", []part{{0, 2 * m}}, 2 * m, 2 * m},
+		{"--name=a --filename=new --filesize=4m", []part{{0, 4 * m}}, 4 * m, 4 * m},
+		{"--name=a --filename=new --size=1m --offset=256k --filesize=2m", []part{{256 * k, m}}, m, 2 * m},
+		{"--name=a --filename=f1 --size=2m", []part{{0, 2 * m}}, 2 * m, 2 * m}, // laid out anew
+		{"--name=a --directory=d --filename=f1 --size=512k", []part{{0, 512 * k}}, 512 * k, 0},
+		{"--name=a --nrfiles=4 --size=4m", []part{{0, m}}, 4 * m, m},
+		{"--name=a --nrfiles=4 --filesize=1m", []part{{0, m}}, 4 * m, m},
+		{"--name=a --filename=f1 --number_ios=10", []part{{0, m}}, m, 0},
+		{"--name=a --filename=f2 --bs=3k --size=1000000", []part{{0, 998400}}, 998400, 0},
 	} {
 		w := run(t, c.line)
-		var got []plan.Part
+		var got []part
 		for i, s := range streams(w) {
 			if len(s.Parts) > 0 {
-				got = append(got, s.Parts...)
+				for _, p := range s.Parts {
+					got = append(got, part{p.Offset, p.Size})
+				}
 			} else {
-				got = append(got, plan.Part{Offset: s.Workload.Offset.Bytes, Size: s.Workload.Size.Bytes})
+				got = append(got, part{s.Workload.Offset.Bytes, s.Workload.Size.Bytes})
 			}
 			if i == 0 && c.bytes > 0 && s.Bytes != c.bytes {
 				t.Errorf("%s: %s in all, want %s", c.line, unit.Size(s.Bytes), unit.Size(c.bytes))
@@ -135,7 +140,7 @@ func TestFiles(t *testing.T) {
 		t.Errorf("only %d sizes", len(sizes))
 	}
 	for _, c := range []struct{ line, want string }{
-		{"--size=4k --name=a --name=a --numjobs=2", "a.0.0 a.1.0 a.2.0"},
+		{"--size=4k --name=a --name=a --numjobs=2", "a.0.0 a.1.0"},
 		{"--size=4k --directory=p:q --name=a --numjobs=3", "p/a.0.0 q/a.1.0 p/a.2.0"},
 		{"--size=8k --name=a/b --nrfiles=2 --filename_format=$jobname-$filenum-$jobnum", "a_b-0-0 a_b-1-0"},
 		{`--size=4k --name=a --filename=one\:two`, "one:two"},
@@ -174,6 +179,9 @@ func TestOrder(t *testing.T) {
 	if len(seen) < 6 {
 		t.Errorf("startdelay: only %d times", len(seen))
 	}
+	if s := streams(run(t, "--filename=f1 --name=a --flow=3 --numjobs=2 --name=b --flow=2")); s[0].Share != 37.5 || s[1].Share != 37.5 || s[2].Share != 25 {
+		t.Errorf("flow: %+v", s)
+	}
 	if s := &streams(run(t, "--filename=f1 --name=a --exitall --rw=write --end_fsync=1 --max_latency=5ms"))[0]; !s.EndsPoint || !s.EndSync || s.MaxLatency.D() != 5*time.Millisecond {
 		t.Errorf("%+v", s)
 	}
@@ -196,6 +204,7 @@ func TestRefusals(t *testing.T) {
 		{"--name=a --filename=f1 --verify=md5", "verify", false},
 		{"--name=a --filename=f1 --ioengine=mmap", "ioengine", false},
 		{"--name=a --filename=f1 --ioengine=libaoi", "ioengine", true},
+		{"--name=a --filename=f1 --numjobs=0", "numjobs", false},
 		{"--name=a --filename=f1 --rw=foo", "rw", true},
 		{"--readonly --name=a --filename=f1 --rw=randrw", "rw", true},
 		{"--name=a --filename=f1 --rwmixread=101", "rwmixread", true},
@@ -219,6 +228,9 @@ func TestRefusals(t *testing.T) {
 		{"--name=a --filename=f1 --size=1k", "size", false},
 		{"--name=a --filename=f1 --rate=1m --thinktime=5", "rate", false},
 		{"--name=a --filename=f1 --offset=2m", "filename", false},
+		{"--name=a --filename=f1 --flow=1 --name=b --filename=f1", "flow", false},
+		{"--name=a --filename=f1 --flow=1 --name=b --filename=f1 --flow=2 --flow_id=1", "flow_id", false},
+		{"--name=a --filename=f1 --flow=1 --rate_iops=10", "flow", false},
 	} {
 		s, _ := jobs(t, c.line)
 		list := s.Refusals
@@ -257,7 +269,7 @@ func TestShapes(t *testing.T) {
 
 // Defaults are noted once, whatever number of jobs they are for; what is off is not noted.
 func TestNotes(t *testing.T) {
-	file := "[global]\nfilename=f1\nrandrepeat=1\ngtod_reduce=0\n[a]\n[b]\n[c]\nrandrepeat=1\n"
+	file := "[global]\nfilename=f1\niodepth_low=4\nrandrepeat=1\nserialize_overlap=0\n[a]\n[b]\n[c]\niodepth_low=4\n"
 	sections, err := jobfile.Read(strings.NewReader(file), "x.fio", jobfile.Options{})
 	if err != nil {
 		t.Fatal(err)

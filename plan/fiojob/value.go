@@ -31,7 +31,7 @@ func number(text string, kbBase int64) (int64, error) {
 			value = new(big.Int)
 		}
 	}
-	factor, ok := multiplier(strings.ToLower(strings.TrimSpace(suffix)), kbBase)
+	factor, ok := multiplier(strings.ToLower(strings.TrimRight(suffix, " ")), kbBase)
 	if !ok {
 		return 0, fmt.Errorf("%w; %q is none", errNumber, suffix)
 	}

@@ -224,6 +224,11 @@ func full(t testing.TB) *plan.Plan {
 	shared.Share = 100
 	bytesRate := one(workload.Spec{RW: "read", BlockSize: 4096})
 	bytesRate.Pacing.Bytes = workload.Rates{Total: 100 << 20}
+	ended := one(workload.Spec{RW: "randwrite", BlockSize: 4096, JumpEvery: 8})
+	ended.Start, ended.Time, ended.IOs, ended.Ramp = plan.Duration(time.Second), plan.Duration(time.Minute), 99, plan.Duration(2*time.Second)
+	ended.Targets, ended.Parts, ended.Together = []int{0, 2}, []plan.Part{{Offset: 4096, Size: 8192}, {Size: 1 << 20}}, true
+	ended.EndsPoint, ended.EndSync, ended.MaxLatency = true, true, plan.Duration(5*time.Millisecond)
+	ended.Tune = &plan.Tune{Latency: plan.Duration(time.Millisecond), Window: plan.Duration(time.Second), Percent: 99.5, Hold: true}
 	repeated := plan.Phase{
 		Kind: plan.Measure, Points: []plan.Point{point(0, think), point(0, passes)}, Sweep: &plan.Sweep{Axes: []sweep.Axis{{Name: "bs", Values: []string{"4k", "8k"}}}},
 		Rounds: &plan.Rounds{Track: []plan.Track{{Point: 0, Metric: steady.P99}, {Point: 1}}, Rule: steady.Default()},
@@ -231,7 +236,7 @@ func full(t testing.TB) *plan.Plan {
 	repeated.Points[1].Label = "another"
 	repeated.Rounds.Rule.Window, repeated.Rounds.Rule.RangePct, repeated.Rounds.Rule.FittedPct, repeated.Rounds.Rule.MaxRounds = 3, 12.5, 7, 9
 	return &plan.Plan{
-		Schema: plan.Schema, Targets: []plan.Target{{Spec: "0123"}, {Spec: "true", DestroySignature: true}, {CreateBytes: 1 << 30}},
+		Schema: plan.Schema, Targets: []plan.Target{{Spec: "0123"}, {Spec: "true", DestroySignature: true}, {CreateBytes: 1 << 30, Remake: true}},
 		Engine: "io_uring", SQThreadPoll: true, HiPri: true, CompleteMin: 2, Pin: "3", Seed: plan.MaxSeed,
 		Grace: plan.Duration(3 * time.Second), ContinueOnError: true, Destroy: true, Quick: true, Profile: "drive-spec-2",
 		Claims: &plan.Claims{Drive: "a drive", Source: "its: data sheet", Values: []plan.Claim{{Point: "a point", Figure: "read.mean", Value: 68_000, Unit: "us"}}},
@@ -241,7 +246,7 @@ func full(t testing.TB) *plan.Plan {
 			{Kind: plan.Precondition, Steady: &fio, Points: []plan.Point{point(0, think)}},
 			{Kind: plan.Idle, Time: plan.Duration(25 * 24 * time.Hour)},
 			{Kind: plan.Measure, Points: []plan.Point{point(0, think)}, Sweep: &plan.Sweep{Axes: []sweep.Axis{{Name: "threads", Values: []string{"2"}}}, Knee: knee}},
-			{Kind: plan.Measure, Points: []plan.Point{point(time.Second, paced, burst, bytesRate), point(0, passes), point(0, shared)}},
+			{Kind: plan.Measure, Points: []plan.Point{point(time.Second, paced, burst, bytesRate, ended), point(0, passes), point(0, shared)}},
 			repeated,
 		},
 		Asserts: []threshold.Assert{{Direction: "read", Figure: "response.p99.9", Op: threshold.LessOrEqual, Value: 5e6}, {Direction: "total", Figure: "bw", Op: threshold.Greater, Value: 1 << 20}},
