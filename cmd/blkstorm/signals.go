@@ -14,21 +14,30 @@ import (
 type signals struct {
 	caught atomic.Int32
 	first  chan struct{}
+	asFio  bool
 }
 
 // signalBase is added to a signal's number to make the exit status, as shells do: 130, 143, 129, 131.
 const signalBase = 128
 
-func catchSignals() *signals {
-	s := &signals{first: make(chan struct{})}
+// fioInterrupted is fio's exit status of a run that a signal has ended.
+const fioInterrupted = 128
+
+// catchSignals does as fio does, if asked to: it takes also those that whoever started it has it ignore, so that a
+// script can end its background jobs with SIGINT. SIGUSR1, at which fio says how far it is, ends nothing.
+func catchSignals(asFio bool) *signals {
+	s := &signals{first: make(chan struct{}), asFio: asFio}
 	c := make(chan os.Signal, 2)
 	for _, number := range []os.Signal{unix.SIGINT, unix.SIGTERM, unix.SIGHUP, unix.SIGQUIT} {
-		if !signal.Ignored(number) { // nohup, or a shell's background job
+		if asFio || !signal.Ignored(number) { // nohup, or a shell's background job
 			signal.Notify(c, number)
 		}
 	}
 	// A reader that goes away must not end a run that also writes a folder: writes fail instead.
 	signal.Ignore(unix.SIGPIPE)
+	if asFio {
+		signal.Ignore(unix.SIGUSR1)
+	}
 	go func() {
 		number := (<-c).(unix.Signal)
 		s.caught.Store(int32(number))
@@ -54,7 +63,11 @@ func (s *signals) context(parent context.Context) (context.Context, context.Canc
 
 // status is the exit status of an interrupted command, 0 without a signal.
 func (s *signals) status() int {
-	if n := s.caught.Load(); n != 0 {
+	n := s.caught.Load()
+	switch {
+	case n != 0 && s.asFio:
+		return fioInterrupted
+	case n != 0:
 		return signalBase + int(n)
 	}
 	return 0
