@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/dustin/go-humanize"
@@ -120,17 +119,6 @@ func (s *Session) makeFile(ctx context.Context, t *target) (err error) {
 		return fmt.Errorf("writing the new file %s: %w", t.facts.Path, err)
 	}
 	return nil
-}
-
-// newAlignment says whether a new file asks for another alignment than those before, which only now is known: all
-// points must be compared with all targets again.
-func (s *Session) newAlignment(t *target) bool {
-	this := [2]int{t.facts.LogicalBlockBytes, t.facts.DIOOffsetAlign}
-	if slices.Contains(s.alignments, this) {
-		return false
-	}
-	s.alignments = append(s.alignments, this)
-	return true
 }
 
 func openNew(path string, scratch bool) (*os.File, error) {
