@@ -14,19 +14,15 @@ import (
 type signals struct {
 	caught atomic.Int32
 	first  chan struct{}
-	asFio  bool
 }
 
 // signalBase is added to a signal's number to make the exit status, as shells do: 130, 143, 129, 131.
 const signalBase = 128
 
-// fioInterrupted is fio's exit status of a run that a signal has ended.
-const fioInterrupted = 128
-
 // catchSignals does as fio does, if asked to: it takes also those that whoever started it has it ignore, so that a
 // script can end its background jobs with SIGINT. SIGUSR1, at which fio says how far it is, ends nothing.
 func catchSignals(asFio bool) *signals {
-	s := &signals{first: make(chan struct{}), asFio: asFio}
+	s := &signals{first: make(chan struct{})}
 	c := make(chan os.Signal, 2)
 	for _, number := range []os.Signal{unix.SIGINT, unix.SIGTERM, unix.SIGHUP, unix.SIGQUIT} {
 		if asFio || !signal.Ignored(number) { // nohup, or a shell's background job
@@ -63,11 +59,7 @@ func (s *signals) context(parent context.Context) (context.Context, context.Canc
 
 // status is the exit status of an interrupted command, 0 without a signal.
 func (s *signals) status() int {
-	n := s.caught.Load()
-	switch {
-	case n != 0 && s.asFio:
-		return fioInterrupted
-	case n != 0:
+	if n := s.caught.Load(); n != 0 {
 		return signalBase + int(n)
 	}
 	return 0
