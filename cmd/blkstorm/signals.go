@@ -19,13 +19,14 @@ type signals struct {
 // signalBase is added to a signal's number to make the exit status, as shells do: 130, 143, 129, 131.
 const signalBase = 128
 
-// catchSignals does as fio does, if asked to: it takes also those that whoever started it has it ignore, so that a
-// script can end its background jobs with SIGINT. SIGUSR1, at which fio says how far it is, ends nothing.
+// catchSignals does as fio does, if asked to: it takes SIGINT and SIGTERM also when whoever started it has them
+// ignored, so that a script can end its background jobs. SIGUSR1, at which fio says how far it is, ends nothing.
 func catchSignals(asFio bool) *signals {
 	s := &signals{first: make(chan struct{})}
 	c := make(chan os.Signal, 2)
 	for _, number := range []os.Signal{unix.SIGINT, unix.SIGTERM, unix.SIGHUP, unix.SIGQUIT} {
-		if asFio || !signal.Ignored(number) { // nohup, or a shell's background job
+		always := asFio && (number == unix.SIGINT || number == unix.SIGTERM)
+		if always || !signal.Ignored(number) { // nohup, or a shell's background job
 			signal.Notify(c, number)
 		}
 	}
