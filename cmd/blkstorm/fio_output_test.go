@@ -282,3 +282,22 @@ test ! -s stdout
 		t.Errorf("%v\n%s", err, out)
 	}
 }
+
+// With --eta=always standard output tells how far the run is, whatever else is written where.
+func TestFioETA(t *testing.T) {
+	t.Parallel()
+	out := blkstorm(t, "fio", "--eta=always", "--output-format=json", "--output=o", "--filename=x", "--size=1m", "--time_based", "--rate_iops=100,50",
+		"--name=a", "--rw=randrw", "--runtime=3", "--name=b", "--stonewall", "--rw=write", "--numjobs=2", "--runtime=2").want(t, 0)
+	for _, pattern := range []string{
+		`Jobs: 1 \(f=1\): \[m\(1\),P\(2\)\]\[\d+\.\d%\]\[r=\d+KiB/s,w=\d+KiB/s\]\[r=\d+,w=\d+ IOPS\]\[eta 00m:0[12]s\] *\r`,
+		`Jobs: 2 \(f=2\): \[_\(1\),W\(2\)\]\[100\.0%\]\[w=\d+KiB/s\]\[w=\d+ IOPS\]\[eta 00m:00s\] *\r`,
+	} {
+		if !regexp.MustCompile(pattern).MatchString(out.stdout) {
+			t.Errorf("nothing matches %s in %q", pattern, out.stdout)
+		}
+	}
+	out = blkstorm(t, "fio", "--filename=x", "--size=1m", "--runtime=2", "--time_based", "--name=a", "--rate_iops=100").want(t, 0)
+	if strings.ContainsAny(out.stdout, "\r") {
+		t.Errorf("progress where there is no terminal: %q", out.stdout)
+	}
+}

@@ -193,7 +193,7 @@ func (r *report) add(d *result.Doc, p *result.Point, index int) error {
 		if stat.IOs == 0 {
 			continue
 		}
-		dir.runtime = max(dir.runtime, run, time.Millisecond) // as short as it can be said to be
+		dir.runtime = max(dir.runtime, whole(run))
 		dir.series = append(dir.series, s.Series[o])
 		h, err := histogram.Decode(stat.Latency.HDR)
 		if err != nil {
@@ -230,5 +230,9 @@ func (r *report) fail(d *result.Doc, p *result.Point, s *result.Stream) {
 		}
 	}
 }
+
+// whole is a time in whole milliseconds, but never none: rates are over what the runtime says, so that a program
+// that divides by it finds the same.
+func whole(run time.Duration) time.Duration { return max(run.Round(time.Millisecond), time.Millisecond) }
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
