@@ -301,3 +301,19 @@ func TestFioETA(t *testing.T) {
 		t.Errorf("progress where there is no terminal: %q", out.stdout)
 	}
 }
+
+// The page says of every key of the key blkstorm what it is, and of those of fio's that differ.
+func TestFioGuideHasTheKeys(t *testing.T) {
+	t.Parallel()
+	page := docs(t, "docs/fio-output.md")
+	out := blkstorm(t, "fio", "--output-format=json", "--name=a", "--filename=x", "--size=64k").want(t, 0)
+	block, ok := decodeFio(t, out.stdout).(map[string]any)["blkstorm"].(map[string]any)
+	if !ok || len(block) < 6 {
+		t.Fatalf("%v", block)
+	}
+	for key := range block {
+		if !strings.Contains(page, "| `"+key+"` |") {
+			t.Errorf("docs/fio-output.md lacks %s", key)
+		}
+	}
+}

@@ -233,6 +233,8 @@ func (r *report) fail(d *result.Doc, p *result.Point, s *result.Stream) {
 
 // whole is a time in whole milliseconds, but never none: rates are over what the runtime says, so that a program
 // that divides by it finds the same.
-func whole(run time.Duration) time.Duration { return max(run.Round(time.Millisecond), time.Millisecond) }
+func whole(run time.Duration) time.Duration {
+	return max(run.Round(time.Millisecond), time.Millisecond)
+}
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
