@@ -248,13 +248,30 @@ func TestFioRoundTrip(t *testing.T) {
 	}
 }
 
-// bench-fio and others take any text on standard error for a failure. This is how such a program calls fio.
+// bench-fio and others take any text on standard error for a failure. This is how such a program calls fio: a script
+// in its path that hands over to blkstorm fio, or blkstorm itself by that name.
 func TestFioInPath(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	if err := os.Symlink(lab.Build(t, "blkstorm/cmd/blkstorm"), filepath.Join(dir, "fio")); err != nil {
-		t.Fatal(err)
-	}
+	t.Run("script", func(t *testing.T) {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, "fio"), []byte("#!/bin/sh\nexec blkstorm fio \"$@\"\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		callFio(t, dir)
+	})
+	t.Run("link", func(t *testing.T) {
+		lab.Root(t) // others may have no place to compile in
+		dir := t.TempDir()
+		if err := os.Symlink(lab.Build(t, "blkstorm/cmd/blkstorm"), filepath.Join(dir, "fio")); err != nil {
+			t.Fatal(err)
+		}
+		callFio(t, dir)
+	})
+}
+
+// callFio runs the script with the folder first in its path.
+func callFio(t *testing.T, dir string) {
+	t.Helper()
 	cmd := exec.Command("sh", "-ec", `
 fio --version | grep -q '^fio-3\.'
 cat > job.fio <<END
