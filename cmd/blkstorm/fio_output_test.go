@@ -60,7 +60,7 @@ func TestFioRefusedIsADocument(t *testing.T) {
 	}
 }
 
-func TestFioGuard(t *testing.T) {
+func TestFioGuardWritesADocument(t *testing.T) {
 	t.Parallel()
 	dev, _ := loopOn(t, 16*mib, lab.LoopOptions{})
 	lab.Run(t, "mkfs.ext4", "-q", dev)
