@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -49,6 +51,28 @@ func (r Roots) DiskStats(name string) (DiskStats, error) {
 		return DiskStats{}, fmt.Errorf("%s: %w", path, err)
 	}
 	return d, nil
+}
+
+// Slaves are the kernel names of the disks that one is made of (dm, md), in order; a partition among them
+// stands for its whole disk. Empty: it is made of none, or the kernel does not say.
+func (r Roots) Slaves(name string) (list []string) {
+	name = strings.ReplaceAll(name, "/", "!")
+	entries, err := os.ReadDir(r.sys("class/block", name, "slaves"))
+	if err != nil || name == "" || name == "." || name == ".." {
+		return nil
+	}
+	for _, e := range entries {
+		below := e.Name()
+		if _, err := os.Stat(r.sys("class/block", below, "partition")); err == nil {
+			if whole, err := filepath.EvalSymlinks(r.sys("class/block", below)); err == nil {
+				below = filepath.Base(filepath.Dir(whole))
+			}
+		}
+		if below = strings.ReplaceAll(below, "!", "/"); !slices.Contains(list, below) {
+			list = append(list, below)
+		}
+	}
+	return list
 }
 
 // diskPaths are where a disk's counters may be, the likelier place first.

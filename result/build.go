@@ -231,6 +231,9 @@ func (b *Builder) stats(p *Point, res *runner.Result) error {
 		if b.following != nil {
 			stream.Series = b.following[i].series
 		}
+		for o := range one {
+			stream.Moments[o] = Moments{Mean: one[o].Latency.Mean(), StdDev: one[o].Latency.StdDev()}
+		}
 		stream.Total, stream.Read, stream.Write, stream.Trim, stream.Sync = m.five(&one)
 		b.openLoop(&m, res, ofStream, &one, stream.Total, stream.Read, stream.Write, stream.Trim)
 		p.Streams = append(p.Streams, stream)

@@ -201,14 +201,16 @@ type Stream struct {
 	// one ended, since the window's start. Rates are over the whole window all the same.
 	StartS float64 `json:"start_s"`
 	EndS   float64 `json:"end_s"`
-	// Usage is what its threads used, and Series how its directions went; for other forms of the document.
-	Usage  runner.Usage     `json:"-"`
-	Series [op.Count]Series `json:"-"`
-	Total  *Stat            `json:"total"`
-	Read   *Stat            `json:"read"`
-	Write  *Stat            `json:"write"`
-	Trim   *Stat            `json:"trim"`
-	Sync   *Stat            `json:"sync"`
+	// Usage is what its threads used, Series how its directions went, and Moments their latencies' to a
+	// fraction of a nanosecond; for other forms of the document.
+	Usage   runner.Usage      `json:"-"`
+	Series  [op.Count]Series  `json:"-"`
+	Moments [op.Count]Moments `json:"-"`
+	Total   *Stat             `json:"total"`
+	Read    *Stat             `json:"read"`
+	Write   *Stat             `json:"write"`
+	Trim    *Stat             `json:"trim"`
+	Sync    *Stat             `json:"sync"`
 }
 
 // Target is one target's part of a point, over all streams.

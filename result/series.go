@@ -12,6 +12,10 @@ import (
 // in forms that have it. Intervals before its first I/O and after its last one are not among them.
 type Series struct{ IOPS, BytesPerS Spread }
 
+// Moments are mean and standard deviation (of the population) of latencies in ns, as Latency has them
+// rounded.
+type Moments struct{ Mean, StdDev float64 }
+
 // Spread is of values that come one by one (Welford's method).
 type Spread struct {
 	Samples  int

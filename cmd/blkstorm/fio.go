@@ -73,7 +73,7 @@ func (a *app) fio(ctx context.Context, args []string) error {
 		set.Refusals = append(set.Refusals, set.Notes...)
 	}
 	if len(set.Refusals) > 0 {
-		return problems(set.Refusals)
+		return a.refuseFio(c, set, work, problems(set.Refusals))
 	}
 	return a.runFio(ctx, c, set, work)
 }

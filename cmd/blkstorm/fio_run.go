@@ -18,6 +18,15 @@ import (
 	"blkstorm/runner"
 )
 
+// refuseFio says why jobs are not run: on standard error, and in a document for whoever reads that.
+func (a *app) refuseFio(c *fiojob.Command, set *fiojob.Set, work *fiojob.Work, why error) error {
+	status, err := newFioStatus(a, c, &fioout.Input{Work: work, Set: set})
+	if err != nil {
+		return err
+	}
+	return joined(status.refused(why), status.close())
+}
+
 // runFio runs what jobs come to. Standard error stays empty unless it is refused or fails: programs that
 // call fio take any text there for a failure.
 func (a *app) runFio(ctx context.Context, c *fiojob.Command, set *fiojob.Set, work *fiojob.Work) (err error) {
@@ -33,20 +42,38 @@ func (a *app) runFio(ctx context.Context, c *fiojob.Command, set *fiojob.Set, wo
 		return err
 	}
 	in := &fioout.Input{Work: work, Set: set, PID: os.Getpid(), TerseVersion: c.TerseVersion}
+	status, err := newFioStatus(a, c, in)
+	if err != nil {
+		return err
+	}
+	if err := a.runFioPlan(ctx, c, in, status); err != nil {
+		return joined(status.refused(err), status.close())
+	}
+	return nil
+}
+
+// runFioPlan runs the plan; its error means that nothing ran.
+func (a *app) runFioPlan(ctx context.Context, c *fiojob.Command, in *fioout.Input, status *fioStatus) error {
+	p := in.Work.Plan
+	if err := a.allowSignatures(p, c.DestroySignature); err != nil {
+		return err
+	}
 	opts := execute.Options{Version: version, Dir: c.Dir, Roots: a.roots}
-	status := newFioStatus(a, c, in)
 	opts.Begun = func(d *result.Doc) error {
 		in.Doc = d
-		return nil
+		return status.head()
 	}
-	opts.PointBegun = func(_, _ int, _ string, p *plan.Point) { in.PointBegin(p) }
+	opts.PointBegun = func(_, _ int, _ string, p *plan.Point) {
+		if in.Disks == nil {
+			in.Disks = fioout.Watch(a.roots.Host, in.Doc.Targets)
+		}
+		in.PointBegin(p)
+	}
 	opts.Cells = func(p *plan.Point, row *runner.Row, _ *result.Interval) {
+		in.Disks.Update()
 		in.Cells(p, row)
+		status.progress(p, row)
 		status.row(p, row)
-	}
-	opts.Row = func(_ *plan.Point, row *result.Interval) error {
-		in.Gather(row)
-		return nil
 	}
 	session, err := execute.Prepare(p, opts)
 	if err != nil {
@@ -55,7 +82,7 @@ func (a *app) runFio(ctx context.Context, c *fiojob.Command, set *fiojob.Set, wo
 	ctx, cancel := a.signals.context(ctx)
 	defer cancel()
 	doc, err := session.Run(ctx)
-	for _, name := range work.Unlink {
+	for _, name := range in.Work.Unlink {
 		if gone := os.Remove(name); gone != nil && !errors.Is(gone, os.ErrNotExist) {
 			err = errors.Join(err, gone)
 		}
@@ -63,13 +90,13 @@ func (a *app) runFio(ctx context.Context, c *fiojob.Command, set *fiojob.Set, wo
 	if doc == nil {
 		return err
 	}
-	in.Doc, in.Now, in.ETA = doc, time.Now(), 0
+	in.Doc, in.Now, in.ETA, in.Failed = doc, time.Now(), 0, err
 	in.PointBegin(nil)
-	if bad := errors.Join(status.err, status.write()); bad != nil {
-		err = errors.Join(err, bad)
+	if in.Disks != nil {
+		in.Disks.Update()
 	}
-	err = errors.Join(err, status.close())
-	a.exit = a.status(doc)
+	err = errors.Join(err, status.err, status.write(), status.close())
+	a.exit = a.fioExit(doc)
 	if hung(doc) {
 		a.leave(err)
 	}
@@ -80,6 +107,23 @@ func (a *app) runFio(ctx context.Context, c *fiojob.Command, set *fiojob.Set, wo
 	return nil
 }
 
+// Exit status of fio: 1 for I/O that failed, 128 for a run that a signal ended. A steady state that was not
+// reached is in its output only.
+const (
+	fioFailed = 1
+	fioEnded  = 128
+)
+
+func (a *app) fioExit(doc *result.Doc) int {
+	switch {
+	case a.signals.status() != 0:
+		return fioEnded
+	case execute.Faulted(doc):
+		return fioFailed
+	}
+	return exitGood
+}
+
 // fioStatus writes documents: the last one, and with --status-interval those before, each of all so far.
 type fioStatus struct {
 	in   *fioout.Input
@@ -88,14 +132,73 @@ type fioStatus struct {
 	file *os.File
 	next time.Time
 	err  error
+	// live says whether progress is shown on the terminal, and width how long the line is that is there.
+	live     bool
+	terminal io.Writer
+	width    int
 }
 
-func newFioStatus(a *app, c *fiojob.Command, in *fioout.Input) *fioStatus {
-	s := &fioStatus{in: in, c: c, out: a.stdout}
+// newFioStatus opens the file for the output.
+func newFioStatus(a *app, c *fiojob.Command, in *fioout.Input) (*fioStatus, error) {
+	s := &fioStatus{in: in, c: c, out: a.stdout, terminal: a.stdout}
+	s.live = c.ETA == "always" || c.ETA == "auto" && isTerminal(a.stdout) && s.wants("normal")
 	if c.StatusInterval > 0 {
 		s.next = time.Now().Add(c.StatusInterval)
 	}
-	return s
+	if c.Output != "" {
+		f, err := os.Create(c.Output)
+		if err != nil {
+			return nil, fmt.Errorf("--output: %w", err)
+		}
+		s.file, s.out = f, f
+	}
+	return s, nil
+}
+
+// wants says whether one of the forms is asked for.
+func (s *fioStatus) wants(forms ...string) bool {
+	if len(s.c.Formats) == 0 {
+		return slices.Contains(forms, "normal")
+	}
+	return slices.ContainsFunc(s.c.Formats, func(f string) bool { return slices.Contains(forms, f) })
+}
+
+// head writes what stands before the run.
+func (s *fioStatus) head() error {
+	if !s.wants("normal") {
+		return nil
+	}
+	return fioout.WriteHead(s.out, s.in)
+}
+
+// refused writes the document of a run that is none, in JSON: a program that reads it finds one that says why,
+// instead of the end of a file. It returns the reason.
+func (s *fioStatus) refused(why error) error {
+	if !s.wants("json", "json+") {
+		return why
+	}
+	s.in.Refuse(why, version)
+	return joined(why, fioout.WriteJSON(s.out, s.in))
+}
+
+// joined is the first error itself if there is no other: what it is counts.
+func joined(first, other error) error {
+	if other == nil {
+		return first
+	}
+	return errors.Join(first, other)
+}
+
+// progress shows how far the run is, on one line of standard output that is written over and over: on a terminal,
+// and with --eta=always anywhere.
+func (s *fioStatus) progress(p *plan.Point, row *runner.Row) {
+	if !s.live || row.Length < p.Interval.D()/2 {
+		return // the rest of a window says little
+	}
+	s.in.ETA = etaOf(p, row)
+	line := s.in.Progress(p, row)
+	fmt.Fprintf(s.terminal, "%-*s\r", s.width, line)
+	s.width = len(line)
 }
 
 // row writes a document when it is time for one; it is called in the runner's control goroutine.
@@ -124,16 +227,24 @@ func etaOf(p *plan.Point, row *runner.Row) int64 {
 	return max(int64(math.Ceil((last - row.Start - row.Length).Seconds())), 0)
 }
 
-// write writes a document in the forms that are asked for.
+// write writes a document in the forms that are asked for, in the order in which fio does.
 func (s *fioStatus) write() error {
-	if s.c.Output != "" && s.file == nil {
-		f, err := os.Create(s.c.Output)
-		if err != nil {
-			return fmt.Errorf("--output: %w", err)
-		}
-		s.file, s.out = f, f
+	if s.width > 0 { // the line of progress ends
+		fmt.Fprintln(s.terminal)
+		s.width = 0
 	}
-	return writeFioForms(s.out, s.c.Formats, s.in)
+	var errs []error
+	if s.wants("terse") {
+		errs = append(errs, fioout.WriteTerse(s.out, s.in))
+	}
+	if s.wants("json", "json+") {
+		s.in.Plus = s.wants("json+")
+		errs = append(errs, fioout.WriteJSON(s.out, s.in))
+	}
+	if s.wants("normal") {
+		errs = append(errs, fioout.WriteNormal(s.out, s.in))
+	}
+	return errors.Join(errs...)
 }
 
 func (s *fioStatus) close() error {
@@ -141,22 +252,4 @@ func (s *fioStatus) close() error {
 		return nil
 	}
 	return s.file.Close()
-}
-
-func writeFioForms(out io.Writer, formats []string, in *fioout.Input) error {
-	if len(formats) == 0 {
-		formats = []string{"normal"}
-	}
-	var errs []error
-	if slices.Contains(formats, "json") || slices.Contains(formats, "json+") {
-		in.Plus = slices.Contains(formats, "json+")
-		errs = append(errs, fioout.WriteJSON(out, in))
-	}
-	if slices.Contains(formats, "normal") {
-		errs = append(errs, fioout.WriteNormal(out, in))
-	}
-	if slices.Contains(formats, "terse") {
-		errs = append(errs, fioout.WriteTerse(out, in))
-	}
-	return errors.Join(errs...)
 }

@@ -249,9 +249,12 @@ func (c *converter) head(cut bool) {
 	warn(c.noBins, "fio_no_bins", "fio wrote percentiles without the histogram behind them: they cannot be merged with others",
 		"run fio with --output-format=json+")
 	warn(c.bins, "fio_bins", "latencies come from fio's bins: percentiles are up to 0.8 % off", "keep that in mind when they are compared")
-	warn(c.clat, "fio_completion_latency", "latencies are fio's clat, which begins after the submission; those of blkstorm begin before it",
+	warn(c.clat && c.in.Ours == nil, "fio_completion_latency", "latencies are fio's clat, which begins after the submission; those of blkstorm begin before it",
 		"run fio with --lat_percentiles=1 for comparable ones")
 	warn(c.mixed, "fio_mixed", "fio did not tell reads from writes (unified_rw_reporting): all I/Os are shown as reads", "run fio without unified_rw_reporting")
+	if c.in.Ours != nil { // its clat is its lat, and what it warned of still holds
+		d.Warnings = append(d.Warnings, c.in.Ours.Warnings...)
+	}
 	warn(cut, "fio_cut_short", "the last document of the file is cut short: the one before it is used", "take the figures for those of an earlier moment")
 }
 

@@ -1,4 +1,5 @@
-// Package fiojson reads the JSON and json+ output of fio, of all versions since 2.1, as result documents.
+// Package fiojson reads the JSON and json+ output of fio, of all versions since 2.1, and of blkstorm fio, as result
+// documents.
 //
 // Package load calls it for what is no document of blkstorm. It knows the keys that fio writes, the units
 // that changed between its versions, and what stands around the JSON in files that were written by
@@ -13,6 +14,7 @@ import (
 	"io"
 
 	"blkstorm/result"
+	"blkstorm/verdict"
 )
 
 var (
@@ -41,6 +43,12 @@ type document struct {
 	Global      map[string]any `json:"global options"`
 	Jobs        []*job         `json:"jobs"`
 	Clients     []*job         `json:"client_stats"`
+	Ours        *ours          `json:"blkstorm"`
+}
+
+// ours is what blkstorm fio adds to fio's form.
+type ours struct {
+	Warnings []verdict.Warning `json:"warnings"`
 }
 
 // job is an entry of jobs or client_stats.

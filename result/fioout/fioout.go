@@ -7,10 +7,14 @@
 package fioout
 
 import (
+	"errors"
+	"io/fs"
+	"slices"
+	"syscall"
 	"time"
 
+	"blkstorm/device"
 	"blkstorm/histogram"
-	"blkstorm/host"
 	"blkstorm/op"
 	"blkstorm/plan/fiojob"
 	"blkstorm/result"
@@ -29,39 +33,15 @@ type Input struct {
 	PID      int
 	// TerseVersion is that of the terse form, 2 to 5.
 	TerseVersion int
-	// Disks is the growth of the kernel's counters of each target over all points, and DiskTime how long that
-	// took; see Gather.
-	Disks    []host.DiskStats
-	DiskTime time.Duration
+	// Disks are those below the targets; nil: nobody watches them.
+	Disks *Disks
+	// Failed is why nothing ran, or what went wrong beside the I/O itself; nil: nothing did.
+	Failed error
 	// running is what the streams of the running point have done so far; see Cells.
 	running []*tally
 	began   time.Time
 	// ETA is the time left in seconds; Unknown as long as nobody knows it.
 	ETA int64
-}
-
-// Gather takes in a row of the running point.
-func (in *Input) Gather(row *result.Interval) {
-	if in.Disks == nil {
-		in.Disks = make([]host.DiskStats, len(row.DiskStats))
-	}
-	in.DiskTime += seconds(row.LengthS)
-	for i, d := range row.DiskStats {
-		if d == nil || i >= len(in.Disks) {
-			continue
-		}
-		u := &in.Disks[i]
-		u.ReadIOs += d.ReadIOs
-		u.ReadMerges += d.ReadMerges
-		u.ReadBytes += d.ReadBytes
-		u.ReadTimeMS += d.ReadTimeMS
-		u.WriteIOs += d.WriteIOs
-		u.WriteMerges += d.WriteMerges
-		u.WriteBytes += d.WriteBytes
-		u.WriteTimeMS += d.WriteTimeMS
-		u.IOTicksMS += d.IOTicksMS
-		u.TimeInQueueMS += d.TimeInQueueMS
-	}
 }
 
 // Unknown is fio's ETA of a run that nobody knows the end of.
@@ -80,6 +60,7 @@ type report struct {
 	summed   time.Duration // of all clones
 	depth    int
 	errno    int
+	faults   uint64 // failed I/Os
 	workload workload.Spec
 	ops      [op.Count]direction
 	usage    runner.Usage
@@ -91,17 +72,15 @@ type direction struct {
 	runtime                    time.Duration
 	latency                    histogram.Histogram
 	series                     []result.Series
+	together                   float64 // bytes per second of all reports of the group
 }
 
-// reports puts together what belongs together: with group_reporting, all clones of a group.
+// reports puts together what belongs together: with group_reporting, all clones of a group. Clones that it did
+// not come to are there, too, with zeros.
 func reports(in *Input) (list []*report, err error) {
 	groups := map[int]*report{}
 	for i := range in.Work.Clones {
 		c := &in.Work.Clones[i]
-		running := c.Point == len(in.Doc.Points) && in.running != nil
-		if c.Point >= len(in.Doc.Points) && !running {
-			continue // it did not come to it
-		}
 		together := c.Job.On("group_reporting", false)
 		r := groups[c.Group]
 		if r == nil || !together {
@@ -109,18 +88,84 @@ func reports(in *Input) (list []*report, err error) {
 			if together {
 				groups[c.Group] = r
 			}
-			r.workload = in.Work.Plan.Phases[0].Points[c.Point].Streams[c.Stream].Workload
+			r.workload = in.workload(c)
 			list = append(list, r)
 		}
 		r.clones++
 		r.last = c.Job
-		if running {
+		switch {
+		case c.Point < len(in.Doc.Points):
+			if err := r.add(in.Doc, in.Doc.Points[c.Point], c.Stream); err != nil {
+				return nil, err
+			}
+		case c.Point == len(in.Doc.Points) && in.running != nil:
 			r.addRunning(in, c.Stream)
-		} else if err := r.add(in.Doc, in.Doc.Points[c.Point], c.Stream); err != nil {
-			return nil, err
+		case in.Failed != nil && len(in.Doc.Points) == 0:
+			r.errno = errnoOf(in.Failed)
 		}
 	}
+	rateGroups(list)
 	return list, nil
+}
+
+// Refuse makes the input that of a run that did not come about: all jobs are there, with zeros and an error.
+func (in *Input) Refuse(why error, version string) {
+	in.Now, in.Failed = time.Now(), why
+	in.Doc = &result.Doc{Version: version, Started: in.Now, Plan: in.Work.Plan}
+	in.Work.Clones = nil // of a job that is refused there may be none
+	group := -1
+	for i, j := range in.Set.Jobs {
+		if i == 0 || j.On("stonewall", false) || j.On("new_group", false) {
+			group++
+		}
+		for n := range min(max(j.Number("numjobs", 1), 1), maxRefused) {
+			in.Work.Clones = append(in.Work.Clones, fiojob.Clone{Job: j, Number: int(n), Group: group})
+		}
+	}
+}
+
+// maxRefused bounds the clones of a refused job: it may be refused for having too many.
+const maxRefused = 4096
+
+// workload is what a clone issues; nothing is known of one whose job is refused.
+func (in *Input) workload(c *fiojob.Clone) (none workload.Spec) {
+	phases := in.Work.Plan.Phases
+	if len(phases) == 0 || c.Point >= len(phases[0].Points) || c.Stream >= len(phases[0].Points[c.Point].Streams) {
+		return none
+	}
+	return phases[0].Points[c.Point].Streams[c.Stream].Workload
+}
+
+// errnoOf is the number of an error; EINVAL where it has none.
+func errnoOf(err error) int {
+	var errno syscall.Errno
+	var refused *device.RefusedError
+	switch {
+	case errors.As(err, &errno):
+		return int(errno)
+	case errors.As(err, &refused):
+		return int(syscall.EPERM)
+	case errors.Is(err, fs.ErrNotExist):
+		return int(syscall.ENOENT)
+	}
+	return int(syscall.EINVAL)
+}
+
+// rateGroups adds up what the reports of each group did side by side.
+func rateGroups(list []*report) {
+	for o := range op.Count {
+		bytes, longest := map[int]uint64{}, map[int]time.Duration{}
+		for _, r := range list {
+			d := &r.ops[o]
+			bytes[r.group] += d.bytes
+			longest[r.group] = max(longest[r.group], d.runtime)
+		}
+		for _, r := range list {
+			if run := longest[r.group]; run > 0 {
+				r.ops[o].together = float64(bytes[r.group]) / run.Seconds()
+			}
+		}
+	}
 }
 
 // add takes in a stream.
@@ -138,11 +183,7 @@ func (r *report) add(d *result.Doc, p *result.Point, index int) error {
 	r.summed += run
 	r.elapsed = max(r.elapsed, p.Started.Add(seconds(s.EndS)).Sub(d.Started))
 	r.usage.Add(s.Usage)
-	for _, e := range p.Errors {
-		if r.errno == 0 && e.Errno > 0 {
-			r.errno = e.Errno
-		}
-	}
+	r.fail(d, p, s)
 	for o, stat := range map[op.Op]*result.Stat{op.Read: s.Read, op.Write: s.Write, op.Trim: s.Trim, op.Sync: s.Sync} {
 		dir := &r.ops[o]
 		dir.ios += stat.IOs
@@ -152,19 +193,56 @@ func (r *report) add(d *result.Doc, p *result.Point, index int) error {
 		if stat.IOs == 0 {
 			continue
 		}
-		dir.runtime = max(dir.runtime, run)
+		dir.runtime = max(dir.runtime, inMS(run))
 		dir.series = append(dir.series, s.Series[o])
 		h, err := histogram.Decode(stat.Latency.HDR)
 		if err != nil {
 			return err
 		}
-		l := stat.Latency
-		if err := h.Restore(l.Min, l.Max, float64(l.Mean), float64(l.StdDev)); err != nil {
+		l, exact := stat.Latency, s.Moments[o]
+		if exact == (result.Moments{}) { // a document that was read back
+			exact = result.Moments{Mean: float64(l.Mean), StdDev: float64(l.StdDev)}
+		}
+		if err := h.Restore(l.Min, l.Max, exact.Mean, exact.StdDev); err != nil {
 			return err
 		}
 		dir.latency.Merge(h)
 	}
 	return nil
+}
+
+// fail takes in what went wrong with a stream: the first error of one of its targets counts, unless it is known to
+// be another stream's.
+func (r *report) fail(d *result.Doc, p *result.Point, s *result.Stream) {
+	faults := faultsOf(s)
+	r.faults += faults
+	mine := faults > 0 || !slices.ContainsFunc(p.Streams, func(o *result.Stream) bool { return faultsOf(o) > 0 })
+	if r.errno != 0 || !mine {
+		return
+	}
+	for _, e := range p.Errors {
+		of := func(target int) bool { return target < len(d.Targets) && d.Targets[target].Path == e.Target }
+		if e.Errno > 0 && slices.ContainsFunc(s.Targets, of) {
+			r.errno = e.Errno
+			return
+		}
+	}
+	if faults > 0 || p.Failure != "" || p.Faults > 0 && len(p.Streams) == 1 {
+		r.errno = int(syscall.EIO) // a transfer that falls short, or an engine that breaks, has no number
+	}
+}
+
+func faultsOf(s *result.Stream) (n uint64) {
+	for _, stat := range []*result.Stat{s.Read, s.Write, s.Trim, s.Sync} {
+		n += stat.Errors + stat.Short
+	}
+	return n
+}
+
+// inMS is a time in whole milliseconds, but never none: rates are over what the runtime says, so that a program
+// that divides by it finds the same.
+func inMS(run time.Duration) time.Duration {
+	return max(run.Round(time.Millisecond), time.Millisecond)
 }
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

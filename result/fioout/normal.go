@@ -3,24 +3,24 @@ package fioout
 import (
 	"fmt"
 	"io"
-	"math"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"blkstorm/op"
 	"blkstorm/printable"
 )
 
-// WriteNormal writes the text form: for every report what each direction did, then the sums of groups and the
-// counters of disks. Programs look for IOPS=, BW=, lat (usec) and clat percentiles in it.
+// WriteNormal writes the text form, but for its head: for every report what each direction did, then the sums of
+// groups and the counters of disks. Programs look for IOPS=, BW=, lat (usec) and clat percentiles in it.
 func WriteNormal(w io.Writer, in *Input) error {
 	list, err := reports(in)
 	if err != nil {
 		return err
 	}
 	var b strings.Builder
-	normalHead(&b, list)
+	b.WriteByte('\n')
 	for _, r := range list {
 		r.normal(&b, in)
 	}
@@ -38,27 +38,34 @@ func WriteNormal(w io.Writer, in *Input) error {
 	return err
 }
 
-// normalHead says what each job asks for.
-func normalHead(b *strings.Builder, list []*report) {
-	clones := 0
-	for _, r := range list {
-		clones += r.clones
-		w := &r.workload
-		sizes := w.BlockSizes()
+// WriteHead writes what stands before the run in the text form: what each job asks for.
+func WriteHead(w io.Writer, in *Input) error {
+	var b strings.Builder
+	clones := in.Work.Clones
+	for i := range clones {
+		c := &clones[i]
+		if c.Number > 0 {
+			continue
+		}
+		spec := in.workload(c)
+		sizes := spec.BlockSizes()
 		var parts []string
 		for i, letter := range []string{"R", "W", "T"} {
 			parts = append(parts, fmt.Sprintf("(%s) %s-%s", letter, binary(float64(sizes[i].Min)), binary(float64(sizes[i].Max))))
 		}
-		fmt.Fprintf(b, "%s: (g=%d): rw=%s, bs=%s, ioengine=%s, iodepth=%d\n", printable.Text(r.name), r.group, r.job.Text("rw", "read"), strings.Join(parts, ", "), r.job.Text("ioengine", "psync"), r.depth)
-		if r.clones > 1 {
+		fmt.Fprintf(&b, "%s: (g=%d): rw=%s, bs=%s, ioengine=%s, iodepth=%d\n",
+			printable.Text(c.Job.Name), c.Group, c.Job.Text("rw", "read"), strings.Join(parts, ", "), c.Job.Text("ioengine", "psync"), c.Job.Number("iodepth", 1))
+		if i+1 < len(clones) && clones[i+1].Number > 0 {
 			b.WriteString("...\n")
 		}
 	}
-	fmt.Fprintf(b, "%s\nStarting %d thread%s\n", Version, clones, map[bool]string{false: "s"}[clones == 1])
+	fmt.Fprintf(&b, "%s\nStarting %d thread%s\n", Version, len(clones), map[bool]string{false: "s"}[len(clones) == 1])
+	_, err := io.WriteString(w, b.String())
+	return err
 }
 
 func (r *report) normal(b *strings.Builder, in *Input) {
-	fmt.Fprintf(b, "\n%s: (groupid=%d, jobs=%d): err=%2d: pid=%d: %s\n", printable.Text(r.name), r.group, r.clones, r.errno, in.PID, in.Now.Local().Format("Mon Jan _2 15:04:05 2006"))
+	fmt.Fprintf(b, "%s: (groupid=%d, jobs=%d): err=%2d%s: pid=%d: %s\n", printable.Text(r.name), r.group, r.clones, r.errno, reason(r.errno), in.PID, in.Now.Local().Format("Mon Jan _2 15:04:05 2006"))
 	if text := r.job.Text("description", ""); text != "" {
 		fmt.Fprintf(b, "  Description  : [%s]\n", printable.Text(text))
 	}
@@ -71,10 +78,11 @@ func (r *report) normal(b *strings.Builder, in *Input) {
 	if unified != "" {
 		r.mixed().normal(b, r, "mixed")
 	}
-	if d := &r.ops[op.Sync]; d.ios > 0 {
-		fmt.Fprintf(b, "  fsync/fdatasync/sync_file_range:\n    sync (%s)\n", d.spread())
-	}
 	r.normalBuckets(b)
+	if d := &r.ops[op.Sync]; d.ios > 0 {
+		fmt.Fprintf(b, "  fsync/fdatasync/sync_file_range/syncfs:\n    sync %s\n", d.spread())
+		d.normalPercentiles(b, "sync", percentiles(r.job))
+	}
 	wall := max(r.summed, time.Millisecond).Seconds()
 	fmt.Fprintf(b, "  cpu          : usr=%3.2f%%, sys=%3.2f%%, ctx=%d, majf=%d, minf=%d\n",
 		100*r.usage.User.Seconds()/wall, 100*r.usage.System.Seconds()/wall, r.usage.Switches, r.usage.MajorFaults, r.usage.MinorFaults)
@@ -83,7 +91,27 @@ func (r *report) normal(b *strings.Builder, in *Input) {
 	fmt.Fprintf(b, "     complete  : %s\n", percents(r.batches()))
 	fmt.Fprintf(b, "     issued rwts: total=%s short=%s dropped=%s\n",
 		r.four(func(d *direction) uint64 { return d.ios }), r.four(func(d *direction) uint64 { return d.short }), r.four(func(d *direction) uint64 { return d.dropped }))
+	if r.counts() {
+		fmt.Fprintf(b, "     errors    : total=%d, first_error=%d/<%s>\n", r.faults, r.errno, sentence(r.errno))
+	}
 	fmt.Fprintf(b, "     latency   : target=0.00ns, window=0.00ns, percentile=100.00%%, depth=%d\n", r.depth)
+}
+
+// reason is what stands behind an error's number.
+func reason(errno int) string {
+	if errno == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (func=io_u error, error=%s)", sentence(errno))
+}
+
+// sentence is the C library's text of an error, which begins with a capital.
+func sentence(errno int) string {
+	if errno == 0 {
+		return "Success"
+	}
+	text := syscall.Errno(errno).Error()
+	return strings.ToUpper(text[:1]) + text[1:]
 }
 
 var directions = []struct {
@@ -112,8 +140,8 @@ func (d *direction) normal(b *strings.Builder, r *report, name string) {
 		if bw.mean > 10000*1024 {
 			unit, name = 1024*1024, "MiB/s"
 		}
-		fmt.Fprintf(b, "   bw (%5s/s): min=%5.0f, max=%5.0f, per=100.00%%, avg=%5.2f, stdev=%5.2f, samples=%d\n",
-			"  "+strings.TrimSuffix(name, "/s"), bw.min/unit, bw.max/unit, bw.mean/unit, bw.dev/unit, bw.samples)
+		fmt.Fprintf(b, "   bw (%5s/s): min=%5.0f, max=%5.0f, per=%3.2f%%, avg=%5.2f, stdev=%5.2f, samples=%d\n",
+			"  "+strings.TrimSuffix(name, "/s"), bw.min/unit, bw.max/unit, d.ofGroup(&bw), bw.mean/unit, bw.dev/unit, bw.samples)
 		fmt.Fprintf(b, "   iops        : min=%5.0f, max=%5.0f, avg=%5.2f, stdev=%5.2f, samples=%d\n", iopsSpread.min, iopsSpread.max, iopsSpread.mean, iopsSpread.dev, iopsSpread.samples)
 	}
 }
@@ -122,9 +150,9 @@ func (d *direction) normal(b *strings.Builder, r *report, name string) {
 func (d *direction) scale() (name string, ns float64) {
 	h := &d.latency
 	switch {
-	case h.Min() > 2000000 && h.Max() > 99999999 && h.StdDev() > 1000000:
+	case h.Min() > 2000000 && h.Max() > 99999999 && deviation(h) > 1000000:
 		return "msec", 1e6
-	case h.Min() > 2000 && h.Max() > 99999 && h.StdDev() > 1000:
+	case h.Min() > 2000 && h.Max() > 99999 && deviation(h) > 1000:
 		return "usec", 1e3
 	}
 	return "nsec", 1
@@ -133,7 +161,7 @@ func (d *direction) scale() (name string, ns float64) {
 func (d *direction) spread() string {
 	name, ns := d.scale()
 	h := &d.latency
-	return fmt.Sprintf("(%s): min=%.0f, max=%.0f, avg=%5.2f, stdev=%5.2f", name, math.Floor(float64(h.Min())/ns), math.Floor(float64(h.Max())/ns), h.Mean()/ns, h.StdDev()/ns)
+	return fmt.Sprintf("(%s): min=%s, max=%s, avg=%5.2f, stdev=%5.2f", name, long(float64(h.Min())/ns), long(float64(h.Max())/ns), h.Mean()/ns, deviation(h)/ns)
 }
 
 func (d *direction) normalPercentiles(b *strings.Builder, what string, list []float64) {
@@ -237,8 +265,17 @@ func normalDisks(b *strings.Builder, in *Input) {
 	}
 	b.WriteString("\nDisk stats (read/write):\n")
 	for _, d := range disks {
-		fmt.Fprintf(b, "  %s: ios=%d/%d, sectors=%d/%d, merge=%d/%d, ticks=%d/%d, in_queue=%d, util=%3.2f%%\n", printable.Text(d.name),
+		if len(d.below) > 0 {
+			b.WriteString("  ")
+		}
+		fmt.Fprintf(b, "  %s: ios=%d/%d, sectors=%d/%d, merge=%d/%d, ticks=%d/%d, in_queue=%d, util=%3.2f%%", printable.Text(d.name),
 			d.ReadIOs, d.WriteIOs, d.ReadBytes/512, d.WriteBytes/512, d.ReadMerges, d.WriteMerges, d.ReadTimeMS, d.WriteTimeMS, d.TimeInQueueMS, d.util)
+		if len(d.below) > 0 {
+			a := in.beneath(d)
+			fmt.Fprintf(b, ", aggrios=%d/%d, aggsectors=%d/%d, aggrmerge=%d/%d, aggrticks=%d/%d, aggrin_queue=%d, aggrutil=%3.2f%%",
+				a.ReadIOs, a.WriteIOs, a.ReadBytes/512, a.WriteBytes/512, a.ReadMerges, a.WriteMerges, a.ReadTimeMS, a.WriteTimeMS, a.TimeInQueueMS, a.util)
+		}
+		b.WriteByte('\n')
 	}
 }
 
@@ -260,33 +297,12 @@ func normalRemarks(b *strings.Builder, in *Input) {
 	for _, w := range in.Doc.Warnings {
 		say("warning [%s]: %s: %s", w.Code, w.Message, w.Advice)
 	}
+	if in.Failed != nil {
+		for line := range strings.Lines(in.Failed.Error()) {
+			say("error: %s", strings.TrimSuffix(line, "\n"))
+		}
+	}
 	for _, n := range in.Set.Notes {
 		say("note: %s", n.Error())
 	}
-}
-
-// count writes a number with at most four digits before a suffix: 9999, 11.5k, 115k.
-func count(v float64) string { return short(v, 1000, []string{"", "k", "M", "G", "T", "P"}) }
-
-// binary writes bytes as fio does: 38.4MiB.
-func binary(v float64) string {
-	return short(v, 1024, []string{"B", "KiB", "MiB", "GiB", "TiB", "PiB"})
-}
-
-// metric writes bytes as fio does: 40.3MB.
-func metric(v float64) string { return short(v, 1000, []string{"B", "kB", "MB", "GB", "TB", "PB"}) }
-
-func short(v, base float64, units []string) string {
-	i := 0
-	for v >= 10000 && i < len(units)-1 || i == 0 && base == 1024 && v >= 10000 {
-		v /= base
-		i++
-	}
-	switch {
-	case i == 0 || v >= 100:
-		return fmt.Sprintf("%.0f%s", v, units[i])
-	case v >= 10:
-		return fmt.Sprintf("%.1f%s", v, units[i])
-	}
-	return fmt.Sprintf("%.2f%s", v, units[i])
 }

@@ -59,7 +59,7 @@ func (in *Input) Cells(_ *plan.Point, row *runner.Row) {
 // addRunning takes in a stream of the running point.
 func (r *report) addRunning(in *Input, index int) {
 	t := in.running[index]
-	if r.started.IsZero() {
+	if r.started.IsZero() && t.any {
 		r.started = in.began
 	}
 	run := t.ended - t.begun
@@ -76,7 +76,7 @@ func (r *report) addRunning(in *Input, index int) {
 		d.bytes += s.Bytes
 		d.short += s.Short
 		d.dropped += s.Zero
-		d.runtime = max(d.runtime, run)
+		d.runtime = max(d.runtime, inMS(run))
 		d.latency.Merge(&s.Latency)
 		d.series = append(d.series, t.series[o])
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"blkstorm/op"
+	"blkstorm/printable"
 )
 
 // tersePercentiles is how many percentiles a line has room for.
@@ -35,7 +36,7 @@ func (r *report) terse(b *strings.Builder, in *Input) {
 	if v >= 3 {
 		add(Version)
 	}
-	add(strings.ReplaceAll(r.name, ";", "_"), strconv.Itoa(r.group), strconv.Itoa(r.errno))
+	add(strings.ReplaceAll(printable.Text(r.name), ";", "_"), strconv.Itoa(r.group), strconv.Itoa(r.errno))
 	for _, one := range directions {
 		if one.op != op.Trim || v != 3 {
 			add(r.terseDirection(&r.ops[one.op], v)...)
@@ -59,7 +60,7 @@ func (r *report) terse(b *strings.Builder, in *Input) {
 			add(d.name, num(d.ReadIOs), num(d.WriteIOs), num(d.ReadMerges), num(d.WriteMerges), num(d.ReadTimeMS), num(d.WriteTimeMS), num(d.TimeInQueueMS), fmt.Sprintf("%.2f%%", d.util))
 		}
 	}
-	text := r.job.Text("description", "")
+	text := printable.Text(r.job.Text("description", ""))
 	if text != "" && v != 2 {
 		add(text)
 	}
@@ -77,7 +78,7 @@ func (r *report) terseDirection(d *direction, v int) []string {
 	f := []string{num(d.bytes / 1024), strconv.FormatInt(int64(rate/1024), 10), strconv.FormatInt(int64(iops), 10), strconv.FormatInt(d.runtime.Milliseconds(), 10)}
 	f = append(f, "0", "0", decimal(0), decimal(0))
 	h := &d.latency
-	lat := []string{strconv.FormatInt(h.Min()/1000, 10), strconv.FormatInt(h.Max()/1000, 10), decimal(h.Mean() / 1000), decimal(h.StdDev() / 1000)}
+	lat := []string{strconv.FormatInt(h.Min()/1000, 10), strconv.FormatInt(h.Max()/1000, 10), decimal(h.Mean() / 1000), decimal(deviation(h) / 1000)}
 	f = append(f, lat...)
 	list := percentiles(r.job)
 	for i := range tersePercentiles {
@@ -89,11 +90,7 @@ func (r *report) terseDirection(d *direction, v int) []string {
 	}
 	f = append(f, lat...)
 	bw, spread := d.spreads()
-	share := 0.0
-	if bw.samples > 0 {
-		share = 100
-	}
-	f = append(f, strconv.FormatInt(int64(bw.min/1024), 10), strconv.FormatInt(int64(bw.max/1024), 10), decimal(share)+"%", decimal(bw.mean/1024), decimal(bw.dev/1024))
+	f = append(f, strconv.FormatInt(int64(bw.min/1024), 10), strconv.FormatInt(int64(bw.max/1024), 10), decimal(d.ofGroup(&bw))+"%", decimal(bw.mean/1024), decimal(bw.dev/1024))
 	if v >= 5 {
 		f = append(f, strconv.Itoa(bw.samples), strconv.FormatInt(int64(spread.min), 10), strconv.FormatInt(int64(spread.max), 10), decimal(spread.mean), decimal(spread.dev), strconv.Itoa(spread.samples))
 	}
