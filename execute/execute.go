@@ -95,6 +95,8 @@ type Session struct {
 	heat     *host.Thermometer
 	// promised is the room that new files take, by file system.
 	promised map[unix.Fsid]int64
+	// alignments are those of the new files so far; see newAlignment.
+	alignments [][2]int
 }
 
 // Prepare checks a plan against the machine: it finds the targets, compares them with the plan and

@@ -95,8 +95,10 @@ func (s *Session) makeFile(ctx context.Context, t *target) (err error) {
 	if err := s.refresh(t); err != nil {
 		return err
 	}
-	if err := s.findSkips(); err != nil { // only now is the file system's alignment known
-		return err
+	if s.newAlignment(t) {
+		if err := s.findSkips(); err != nil {
+			return err
+		}
 	}
 	if scratch {
 		if err := os.Remove(file.Name()); err != nil {
@@ -170,6 +172,9 @@ const fillLogEvery = 10 * time.Second
 // what is left at the end in one block of its own.
 func (s *Session) fill(ctx context.Context, t *target) error {
 	size := t.plan.CreateBytes
+	if size <= fillBytes {
+		return s.fillSmall(t)
+	}
 	whole := size - size%fillBytes
 	if whole > 0 {
 		if err := s.fillRange(ctx, t, 0, whole, fillBytes); err != nil {
@@ -180,6 +185,27 @@ func (s *Session) fill(ctx context.Context, t *target) error {
 		return nil
 	}
 	return s.fillRange(ctx, t, whole, size-whole, size-whole)
+}
+
+// fillSmall writes a file of one block without a runner, which takes tens of milliseconds to come and go: jobs
+// may ask for thousands of files. It goes through the page cache, which Sync empties of it.
+func (s *Session) fillSmall(t *target) error {
+	w := workload.Spec{RW: "write", BlockSize: t.plan.CreateBytes, Data: s.dataOn(t.plan)}
+	data, err := workload.NewData(&w, s.plan.Seed, s.plan.Seed^workload.Mix(s.nextFill()), 0, t.plan.CreateBytes)
+	if err != nil {
+		return err
+	}
+	file, err := os.OpenFile(t.openPath, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	block := make([]byte, t.plan.CreateBytes)
+	data.Fill(block, 0)
+	_, err = file.WriteAt(block, 0)
+	if err = errors.Join(err, file.Close()); err != nil {
+		return &FaultError{Err: err}
+	}
+	return nil
 }
 
 func (s *Session) fillRange(ctx context.Context, t *target, offset, length, block int64) error {

@@ -2,6 +2,7 @@ package execute
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"blkstorm/plan"
@@ -53,6 +54,17 @@ func (s *Session) checkOnTargets(p *plan.Point) error {
 		}
 	}
 	return s.checkNeeds(p)
+}
+
+// newAlignment says whether a new file asks for another alignment than those before, which only now is known: all
+// points must be compared with all targets again.
+func (s *Session) newAlignment(t *target) bool {
+	this := [2]int{t.facts.LogicalBlockBytes, t.facts.DIOOffsetAlign}
+	if slices.Contains(s.alignments, this) {
+		return false
+	}
+	s.alignments = append(s.alignments, this)
+	return true
 }
 
 // skip puts a point that cannot run into the document.

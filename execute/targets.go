@@ -25,6 +25,8 @@ type target struct {
 	create   bool   // the run makes this file
 	remade   bool   // in the place of a shorter one
 	held     []io.Closer
+	info     os.FileInfo // see stat
+	looked   bool
 	// unwritten is the share of the range read that was never written; nil when that is not known.
 	unwritten *float64
 }
@@ -75,12 +77,17 @@ func sameFile(t, other *target) bool {
 	if t.facts.Device != "" {
 		return t.facts.Device == other.facts.Device
 	}
-	one, err := os.Stat(t.openPath)
-	if err != nil {
-		return false // yet to be made
+	one, two := t.stat(), other.stat()
+	return one != nil && two != nil && os.SameFile(one, two)
+}
+
+// stat is nil for a file that is yet to be made. It looks once: every target is compared with all others.
+func (t *target) stat() os.FileInfo {
+	if !t.looked {
+		t.info, _ = os.Stat(t.openPath) // what it cannot be read for, opening it tells
+		t.looked = true
 	}
-	two, err := os.Stat(other.openPath)
-	return err == nil && os.SameFile(one, two)
+	return t.info
 }
 
 func isPart(part, whole *device.Facts) bool {

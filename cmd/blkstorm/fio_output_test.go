@@ -60,7 +60,7 @@ func TestFioRefusedIsADocument(t *testing.T) {
 	}
 }
 
-func TestFioGuard(t *testing.T) {
+func TestFioGuardWritesADocument(t *testing.T) {
 	t.Parallel()
 	dev, _ := loopOn(t, 16*mib, lab.LoopOptions{})
 	lab.Run(t, "mkfs.ext4", "-q", dev)
@@ -248,13 +248,30 @@ func TestFioRoundTrip(t *testing.T) {
 	}
 }
 
-// bench-fio and others take any text on standard error for a failure. This is how such a program calls fio.
+// bench-fio and others take any text on standard error for a failure. This is how such a program calls fio: a script
+// in its path that hands over to blkstorm fio, or blkstorm itself by that name.
 func TestFioInPath(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	if err := os.Symlink(lab.Build(t, "blkstorm/cmd/blkstorm"), filepath.Join(dir, "fio")); err != nil {
-		t.Fatal(err)
-	}
+	t.Run("script", func(t *testing.T) {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, "fio"), []byte("#!/bin/sh\nexec blkstorm fio \"$@\"\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		callFio(t, dir)
+	})
+	t.Run("link", func(t *testing.T) {
+		lab.Root(t) // others may have no place to compile in
+		dir := t.TempDir()
+		if err := os.Symlink(lab.Build(t, "blkstorm/cmd/blkstorm"), filepath.Join(dir, "fio")); err != nil {
+			t.Fatal(err)
+		}
+		callFio(t, dir)
+	})
+}
+
+// callFio runs the script with the folder first in its path.
+func callFio(t *testing.T, dir string) {
+	t.Helper()
 	cmd := exec.Command("sh", "-ec", `
 fio --version | grep -q '^fio-3\.'
 cat > job.fio <<END
@@ -280,5 +297,40 @@ test ! -s stdout
 	cmd.Env = append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH"))
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// With --eta=always standard output tells how far the run is, whatever else is written where.
+func TestFioETA(t *testing.T) {
+	t.Parallel()
+	out := blkstorm(t, "fio", "--eta=always", "--output-format=json", "--output=o", "--filename=x", "--size=1m", "--time_based", "--rate_iops=100,50",
+		"--name=a", "--rw=randrw", "--runtime=3", "--name=b", "--stonewall", "--rw=write", "--numjobs=2", "--runtime=2").want(t, 0)
+	for _, pattern := range []string{
+		`Jobs: 1 \(f=1\): \[m\(1\),P\(2\)\]\[\d+\.\d%\]\[r=\d+KiB/s,w=\d+KiB/s\]\[r=\d+,w=\d+ IOPS\]\[eta 00m:0[12]s\] *\r`,
+		`Jobs: 2 \(f=2\): \[_\(1\),W\(2\)\]\[100\.0%\]\[w=\d+KiB/s\]\[w=\d+ IOPS\]\[eta 00m:00s\] *\r`,
+	} {
+		if !regexp.MustCompile(pattern).MatchString(out.stdout) {
+			t.Errorf("nothing matches %s in %q", pattern, out.stdout)
+		}
+	}
+	out = blkstorm(t, "fio", "--filename=x", "--size=1m", "--runtime=2", "--time_based", "--name=a", "--rate_iops=100").want(t, 0)
+	if strings.ContainsAny(out.stdout, "\r") {
+		t.Errorf("progress where there is no terminal: %q", out.stdout)
+	}
+}
+
+// The page says of every key of the key blkstorm what it is, and of those of fio's that differ.
+func TestFioGuideHasTheKeys(t *testing.T) {
+	t.Parallel()
+	page := docs(t, "docs/fio-output.md")
+	out := blkstorm(t, "fio", "--output-format=json", "--name=a", "--filename=x", "--size=64k").want(t, 0)
+	block, ok := decodeFio(t, out.stdout).(map[string]any)["blkstorm"].(map[string]any)
+	if !ok || len(block) < 6 {
+		t.Fatalf("%v", block)
+	}
+	for key := range block {
+		if !strings.Contains(page, "| `"+key+"` |") {
+			t.Errorf("docs/fio-output.md lacks %s", key)
+		}
 	}
 }

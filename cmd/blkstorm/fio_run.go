@@ -88,6 +88,7 @@ func (a *app) runFioPlan(ctx context.Context, c *fiojob.Command, in *fioout.Inpu
 	opts.Cells = func(p *plan.Point, row *runner.Row, _ *result.Interval) {
 		in.Disks.Update()
 		in.Cells(p, row)
+		status.progress(p, row)
 		status.row(p, row)
 	}
 	session, err := execute.Prepare(p, opts)
@@ -199,11 +200,16 @@ type fioStatus struct {
 	file *os.File
 	next time.Time
 	err  error
+	// live says whether progress is shown on the terminal, and width how long the line is that is there.
+	live     bool
+	terminal io.Writer
+	width    int
 }
 
 // newFioStatus opens the file for the output.
 func newFioStatus(a *app, c *fiojob.Command, in *fioout.Input) (*fioStatus, error) {
-	s := &fioStatus{in: in, c: c, out: a.stdout}
+	s := &fioStatus{in: in, c: c, out: a.stdout, terminal: a.stdout}
+	s.live = c.ETA == "always" || c.ETA == "auto" && isTerminal(a.stdout) && s.wants("normal")
 	if c.StatusInterval > 0 {
 		s.next = time.Now().Add(c.StatusInterval)
 	}
@@ -251,6 +257,18 @@ func joined(first, other error) error {
 	return errors.Join(first, other)
 }
 
+// progress shows how far the run is, on one line of standard output that is written over and over: on a terminal,
+// and with --eta=always anywhere.
+func (s *fioStatus) progress(p *plan.Point, row *runner.Row) {
+	if !s.live || row.Length < p.Interval.D()/2 {
+		return // the rest of a window says little
+	}
+	s.in.ETA = etaOf(p, row)
+	line := s.in.Progress(p, row)
+	fmt.Fprintf(s.terminal, "%-*s\r", s.width, line)
+	s.width = len(line)
+}
+
 // row writes a document when it is time for one; it is called in the runner's control goroutine.
 func (s *fioStatus) row(p *plan.Point, row *runner.Row) {
 	now := time.Now()
@@ -279,6 +297,10 @@ func etaOf(p *plan.Point, row *runner.Row) int64 {
 
 // write writes a document in the forms that are asked for, in the order in which fio does.
 func (s *fioStatus) write() error {
+	if s.width > 0 { // the line of progress ends
+		fmt.Fprintln(s.terminal)
+		s.width = 0
+	}
 	var errs []error
 	if s.wants("terse") {
 		errs = append(errs, fioout.WriteTerse(s.out, s.in))

@@ -38,11 +38,12 @@ type app struct {
 }
 
 func main() {
-	a := &app{stdout: os.Stdout, stderr: os.Stderr, roots: execute.SystemRoots(), signals: catchSignals()}
 	args := os.Args[1:]
 	if filepath.Base(os.Args[0]) == "fio" { // a link of that name in the way of scripts
 		args = append([]string{"fio"}, args...)
 	}
+	asFio := len(args) > 0 && args[0] == "fio"
+	a := &app{stdout: os.Stdout, stderr: os.Stderr, roots: execute.SystemRoots(), signals: catchSignals(asFio)}
 	os.Exit(a.run(context.Background(), args))
 }
 

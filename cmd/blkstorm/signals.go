@@ -24,16 +24,22 @@ const signalBase = 128
 // process and to its group, a few microseconds apart, and service managers do the like. No hand is so quick.
 const sameSignal = 250 * time.Millisecond
 
-func catchSignals() *signals {
+// catchSignals does as fio does, if asked to: it takes SIGINT and SIGTERM also when whoever started it has them
+// ignored, so that a script can end its background jobs. SIGUSR1, at which fio says how far it is, ends nothing.
+func catchSignals(asFio bool) *signals {
 	s := &signals{first: make(chan struct{})}
 	c := make(chan os.Signal, 2)
 	for _, number := range []os.Signal{unix.SIGINT, unix.SIGTERM, unix.SIGHUP, unix.SIGQUIT} {
-		if !signal.Ignored(number) { // nohup, or a shell's background job
+		always := asFio && (number == unix.SIGINT || number == unix.SIGTERM)
+		if always || !signal.Ignored(number) { // nohup, or a shell's background job
 			signal.Notify(c, number)
 		}
 	}
 	// A reader that goes away must not end a run that also writes a folder: writes fail instead.
 	signal.Ignore(unix.SIGPIPE)
+	if asFio {
+		signal.Ignore(unix.SIGUSR1)
+	}
 	go func() {
 		number := (<-c).(unix.Signal)
 		s.caught.Store(int32(number))

@@ -225,7 +225,7 @@ func (r *report) add(d *result.Doc, p *result.Point, index int) error {
 		if stat.IOs == 0 {
 			continue
 		}
-		dir.runtime = max(dir.runtime, run, time.Millisecond) // as short as it can be said to be
+		dir.runtime = max(dir.runtime, inMS(run))
 		dir.series = append(dir.series, s.Series[o])
 		h, err := histogram.Decode(stat.Latency.HDR)
 		if err != nil {
@@ -243,17 +243,15 @@ func (r *report) add(d *result.Doc, p *result.Point, index int) error {
 	return nil
 }
 
-// fail takes in what went wrong with a stream's I/Os: the first error of one of its targets counts.
+// fail takes in what went wrong with a stream: the first error of one of its targets counts, unless it is known to
+// be another stream's.
 func (r *report) fail(d *result.Doc, p *result.Point, s *result.Stream) {
-	var faults uint64
-	for _, stat := range []*result.Stat{s.Read, s.Write, s.Trim, s.Sync} {
-		faults += stat.Errors + stat.Short
-	}
+	faults := faultsOf(s)
 	r.faults += faults
-	if r.errno != 0 || faults == 0 && (p.Faults == 0 || len(p.Streams) > 1) {
+	mine := faults > 0 || !slices.ContainsFunc(p.Streams, func(o *result.Stream) bool { return faultsOf(o) > 0 })
+	if r.errno != 0 || !mine {
 		return
 	}
-	r.errno = int(syscall.EIO) // a transfer that fell short has no number
 	for _, e := range p.Errors {
 		of := func(target int) bool { return target < len(d.Targets) && d.Targets[target].Path == e.Target }
 		if e.Errno > 0 && slices.ContainsFunc(s.Targets, of) {
@@ -261,6 +259,22 @@ func (r *report) fail(d *result.Doc, p *result.Point, s *result.Stream) {
 			return
 		}
 	}
+	if faults > 0 || p.Failure != "" || p.Faults > 0 && len(p.Streams) == 1 {
+		r.errno = int(syscall.EIO) // a transfer that falls short, or an engine that breaks, has no number
+	}
+}
+
+func faultsOf(s *result.Stream) (n uint64) {
+	for _, stat := range []*result.Stat{s.Read, s.Write, s.Trim, s.Sync} {
+		n += stat.Errors + stat.Short
+	}
+	return n
+}
+
+// inMS is a time in whole milliseconds, but never none: rates are over what the runtime says, so that a program
+// that divides by it finds the same.
+func inMS(run time.Duration) time.Duration {
+	return max(run.Round(time.Millisecond), time.Millisecond)
 }
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

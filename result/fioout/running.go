@@ -76,7 +76,7 @@ func (r *report) addRunning(in *Input, index int) {
 		d.bytes += s.Bytes
 		d.short += s.Short
 		d.dropped += s.Zero
-		d.runtime = max(d.runtime, run, time.Millisecond)
+		d.runtime = max(d.runtime, inMS(run))
 		d.latency.Merge(&s.Latency)
 		d.series = append(d.series, t.series[o])
 	}
