@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"blkstorm/verdict"
 )
@@ -28,13 +29,30 @@ func (c *comparer) warnings(d *Doc) []verdict.Warning {
 	return out
 }
 
-// distrust says what speaks against the figures of a side.
-func (s *side) distrust(add func(code, message, advice string)) {
+// maxLacking is how many points that not all repeats have are named.
+const maxLacking = 5
+
+// lacking tells of points that not all repeats have.
+func (s *side) lacking(add func(code, message, advice string)) {
+	var names []string
 	for _, k := range s.order {
 		if n := len(byRun(s.points[k])); n < len(s.runs) {
-			add("missing_repeats", fmt.Sprintf("%s: %v is in %d of the %d runs", s.name, k, n, len(s.runs)), "give repeats of the same plan")
+			names = append(names, fmt.Sprintf("%v is in %d", k, n))
 		}
 	}
+	if len(names) == 0 {
+		return
+	}
+	more := ""
+	if n := len(names) - maxLacking; n > 0 {
+		names, more = names[:maxLacking], fmt.Sprintf(", and %d more points are not in all", n)
+	}
+	add("missing_repeats", fmt.Sprintf("%s: of the %d runs, %s%s", s.name, len(s.runs), strings.Join(names, ", "), more), "give repeats of the same plan")
+}
+
+// distrust says what speaks against the figures of a side.
+func (s *side) distrust(add func(code, message, advice string)) {
+	s.lacking(add)
 	points, partial, faulty := 0, 0, 0
 	quick, unsteady := false, false
 	codes := map[string]verdict.Warning{} // the first of each

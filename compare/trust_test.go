@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -81,6 +82,21 @@ func TestRepeatsThatAreNone(t *testing.T) {
 		if !codes(d)[code] {
 			t.Errorf("no %s in %+v", code, d.Warnings)
 		}
+	}
+	// However many points are lacking, that is one warning.
+	many := []string{"x"}
+	for i := range 8 {
+		many = append(many, fmt.Sprint("p", i))
+	}
+	var lacking []string
+	for _, w := range compared(t, Options{}, []*load.Result{open("m", many...), open("n", "x")}, []*load.Result{open("c", "x")}).Warnings {
+		if w.Code == "missing_repeats" {
+			lacking = append(lacking, w.Message)
+		}
+	}
+	want := "A: of the 2 runs, p0 is in 1, p1 is in 1, p2 is in 1, p3 is in 1, p4 is in 1, and 3 more points are not in all"
+	if len(lacking) != 1 || lacking[0] != want {
+		t.Errorf("%q, want %q", lacking, want)
 	}
 	// A point that one repeat of several has, against one of another side, has nothing to be told by.
 	d = compared(t, Options{}, a, []*load.Result{open("d", "y")})

@@ -32,6 +32,8 @@ func (s *Session) findSkips() error {
 				if first == nil {
 					first = err
 				}
+			case phase.Kind == plan.Precondition: // a plan may have several, each with another load
+				return fmt.Errorf("phase %s, %s: %w", phase.Kind, point.Label, err)
 			default:
 				return fmt.Errorf("phase %s: %w", phase.Kind, err)
 			}

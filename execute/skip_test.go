@@ -61,7 +61,12 @@ func TestNothingToRun(t *testing.T) {
 	purge := several(path, 4096, 8192)
 	purge.Phases = append([]plan.Phase{plan.FillPhase([]int{0}, 1, workload.DataSpec{})}, purge.Phases...)
 	purge.Phases[0].Points[0].Streams[0].Workload.Size.Bytes = 8 << 20
+	precondition := several(path, 4096, 8192)
+	ph := several(path, 2<<20).Phases[0]
+	ph.Kind = plan.Precondition
+	precondition.Phases = append([]plan.Phase{ph}, precondition.Phases...)
 	for want, p := range map[string]*plan.Plan{
+		"phase precondition, bs 2097152: " + path + ": range of 1m":          precondition,
 		"none of the 2 points can run; the first: " + path + ": range of 1m": several(path, 2<<20, 4<<20),
 		path + ": range of 1m is smaller than one block of --bs 2m":          several(path, 2<<20),
 		"phase fill: " + path + ": --size 8m":                                purge,

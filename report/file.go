@@ -34,12 +34,13 @@ func WriteFile(path string, r *load.Result, version string) error {
 	case !info.Mode().IsRegular():
 		return fail(errors.New("what is there is no regular file; name another one"))
 	}
+	write := prepare(r, version) // what takes time, before there is a file that an interrupted process would leave behind
 	temporary := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".tmp")
 	file, err := os.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o666)
 	if err != nil {
 		return fail(err)
 	}
-	err = Write(file, r, version)
+	err = write(file)
 	if err == nil {
 		err = file.Sync() // before the rename, or a crash could leave the new name with no content
 	}

@@ -210,3 +210,24 @@ func TestShading(t *testing.T) {
 		}
 	}
 }
+
+// TestFewAbove: percentiles with fewer than ten I/Os above them are marked, others are not.
+func TestFewAbove(t *testing.T) {
+	l := &result.Latency{Count: 1000, Mean: 5, StdDev: 1, Max: 9, Percentiles: map[string]int64{"50": 5, "99": 8, "99.9": 9}}
+	for name, want := range map[string]bool{"p50": false, "p99": false, "p99.9": true, "mean": false, "max": false} {
+		if got := latencyCell(l, name, scaleFor(5)).Class == few; got != want {
+			t.Errorf("%s of 1000 I/Os is marked: %v", name, got)
+		}
+	}
+	l.Count = 999
+	c := latencyCell(l, "p99", scaleFor(5))
+	if c.Class != few {
+		t.Error("p99 of 999 I/Os is not marked")
+	}
+	marked, plain := &table{}, &table{}
+	marked.add(left("a"), c)
+	plain.add(left("a"), none())
+	if !marked.Few() || plain.Few() {
+		t.Error("what the table says of itself")
+	}
+}

@@ -34,14 +34,18 @@ var scriptFiles embed.FS
 
 // Write writes the page of a result; version is that of the program that makes it. Beside the document itself it
 // holds no more in memory than the page has.
-func Write(w io.Writer, r *load.Result, version string) error {
+func Write(w io.Writer, r *load.Result, version string) error { return prepare(r, version)(w) }
+
+// prepare reads all that the page needs, which may take a minute; what it returns writes the page, which does not.
+func prepare(r *load.Result, version string) func(io.Writer) error {
 	v := newView(r)
 	data := v.read(r)
-	return page.Write(w, &page.Page{
+	p := &page.Page{
 		Title: v.Title + " – blkstorm report", Version: printable.Text(version), Charts: true, Script: script(),
 		Body: func(w io.Writer) error { return templates().ExecuteTemplate(w, "report.html", v) },
 		Data: func(w io.Writer) error { return json.NewEncoder(w).Encode(data) },
-	})
+	}
+	return func(w io.Writer) error { return page.Write(w, p) }
 }
 
 // script is all of the page's own.

@@ -106,7 +106,25 @@ func latencyCell(l *result.Latency, name string, sc scale) cell {
 	if !ok {
 		return none()
 	}
-	return num(sc.text(ns), float64(ns)/sc.NS)
+	c := num(sc.text(ns), float64(ns)/sc.NS)
+	if p, err := strconv.ParseFloat(name[1:], 64); err == nil && name[0] == 'p' && float64(l.Count)*(100-p) < 100*minAbove-1e-6 {
+		c.Class = few
+	}
+	return c
+}
+
+// minAbove is how many I/Os must lie above a percentile for it to be more than the accident of some of them, as for
+// the warning window_too_short. few is the class of those with less.
+const (
+	minAbove = 10
+	few      = "few"
+)
+
+// Few says whether the table has such percentiles.
+func (t *table) Few() bool {
+	return slices.ContainsFunc(t.Rows, func(row []cell) bool {
+		return slices.ContainsFunc(row, func(c cell) bool { return c.Class == few })
+	})
 }
 
 // latencyOf is one figure of a latency, and whether there is one.

@@ -44,7 +44,10 @@ Exit status: 0 compared, 1 something could not be read or compared, 4 a --fail-i
 			}
 			return nil
 		},
-		RunE: func(_ *cobra.Command, args []string) error { return a.compare(args, &o) },
+		RunE: func(_ *cobra.Command, args []string) error {
+			a.signals.endAtOnce()
+			return a.compare(args, &o)
+		},
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.metric, "metric", strings.Join(compare.DefaultMetrics, ","), "figures to compare, a `LIST` such as iops,read.p99,response.max")

@@ -43,6 +43,7 @@ what --format csv of a run prints.`,
 			return nil
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
+			a.signals.endAtOnce()
 			if !slices.Contains(exportKinds, what) {
 				return fmt.Errorf("--what %q: known are %s", what, strings.Join(exportKinds, ", "))
 			}

@@ -37,6 +37,7 @@ Exit status 3 says that a member was left out, is damaged, had I/O errors or a d
 			return nil
 		},
 		RunE: func(_ *cobra.Command, paths []string) error {
+			a.signals.endAtOnce()
 			w := &writer{out: a.stdout, format: format}
 			if err := checkMergeFormat(format); err != nil {
 				return err

@@ -24,7 +24,7 @@ var headings = map[string][]string{
 	"oltp-sqlserver":         {"checkpoint (8k-256k Random 100% Write)", "log (4k-60k Sequential 100% Write)"},
 	"nosql-marklogic":        {"journal write (", "save write (", "merge read (", "merge write ("},
 	"vmmark-tile":            {"mail database (32K Random 50/50)", "Response 99th"},
-	"snia-iops":              {"Steady State Convergence", "Steady State Measurement Window", "Allowed Maximum Slope Excursion", "95/5", "1024"},
+	"snia-iops":              {"Test Setup", "discard of everything", "Steady State Convergence", "Steady State Measurement Window", "Allowed Maximum Slope Excursion", "95/5", "1024"},
 	"snia-latency":           {"Average Latency in ms", "Maximum Latency in ms", "RND 4 KiB, R/W 0/100"},
 	"snia-throughput":        {"SEQ 1024 KiB, R/W 100/0", "SEQ 128 KiB, R/W 0/100", "measurement window of SEQ 128 KiB", "Throughput in MB/s"},
 	"snia-wsat":              {"TGBW", "Steady State Convergence"},

@@ -42,6 +42,7 @@ are printed. Every run with --dir makes the page of its folder by itself.`,
 			return nil
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
+			a.signals.endAtOnce()
 			for _, from := range args {
 				if err := a.report(from, output); err != nil {
 					return err

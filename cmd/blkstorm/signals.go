@@ -67,6 +67,18 @@ func (s *signals) context(parent context.Context) (context.Context, context.Canc
 	return ctx, cancel
 }
 
+// endAtOnce makes the first signal the end of the process, for commands that only read results: there is nothing to
+// bring to an end.
+func (s *signals) endAtOnce() {
+	if s == nil {
+		return
+	}
+	go func() {
+		<-s.first
+		os.Exit(s.status())
+	}()
+}
+
 // status is the exit status of an interrupted command, 0 without a signal.
 func (s *signals) status() int {
 	if n := s.caught.Load(); n != 0 {

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"blkstorm/lab"
 	"blkstorm/result"
 )
@@ -241,5 +243,30 @@ func TestNullEngineKeepsTime(t *testing.T) {
 				return out, 0
 			})
 		})
+	}
+}
+
+// Commands that only read results end at the first signal.
+func TestReadersEndAtOnce(t *testing.T) {
+	for _, args := range [][]string{{"report"}, {"export"}, {"merge"}, {"compare", "old.json"}} {
+		fifo := filepath.Join(t.TempDir(), "result.json")
+		if err := unix.Mkfifo(fifo, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		dir := t.TempDir()
+		old := `{"fio version": "fio-3.36", "jobs": [{"jobname": "j", "read": {"total_ios": 1, "runtime": 1}}]}`
+		if err := os.WriteFile(filepath.Join(dir, "old.json"), []byte(old), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		p := start(t, dir, append(args, fifo)...)
+		in, err := os.OpenFile(fifo, os.O_WRONLY, 0) // waits until it is read
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.signal(syscall.SIGINT)
+		p.wait().want(t, signalBase+int(syscall.SIGINT))
+		if err := in.Close(); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
