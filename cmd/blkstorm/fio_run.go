@@ -122,6 +122,11 @@ func (a *app) runFioPlan(ctx context.Context, c *fiojob.Command, in *fioout.Inpu
 	}
 	err = errors.Join(err, status.err, status.write(), status.close())
 	a.exit = a.fioExit(doc)
+	for _, p := range doc.Points {
+		if fault := faultOf(p); fault != nil {
+			a.complain(fault)
+		}
+	}
 	if hung(doc) {
 		a.leave(err)
 	}
@@ -190,6 +195,18 @@ func (a *app) fioExit(doc *result.Doc) int {
 		return fioFailed
 	}
 	return exitGood
+}
+
+// faultOf is what went wrong first in a point, for those who look at standard error alone.
+func faultOf(p *result.Point) error {
+	switch {
+	case p.Failure != "":
+		return fmt.Errorf("%s: %s", p.Label, p.Failure)
+	case len(p.Errors) > 0:
+		e := &p.Errors[0]
+		return fmt.Errorf("%s: %d I/Os failed, the first: %s of %d bytes at offset %d of %s: %s", p.Label, p.Faults, e.Op, e.Length, e.Offset, e.Target, e.Message)
+	}
+	return nil
 }
 
 // fioStatus writes documents: the last one, and with --status-interval those before, each of all so far.
