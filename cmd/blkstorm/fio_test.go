@@ -89,6 +89,14 @@ func TestFioFiles(t *testing.T) {
 		t.Errorf("%+v, unlinked %d %d", jobs, sizeOf(t, at("x")), sizeOf(t, at("y")))
 	}
 	start(t, dir, "fio", "--name=a", "--filename=huge", "--size=900t", "--rw=write").wait().want(t, exitUsage, "only", "free")
+	strict := []string{"fio", "--name=a", "--filename=only", "--rw=read", "--iodepth_low=4"}
+	if text := start(t, dir, strict...).wait().want(t, 0).stdout; !strings.Contains(text, "note: command line: job a: iodepth_low=4: ") {
+		t.Errorf("no note:\n%s", text)
+	}
+	start(t, dir, append(strict, "--strict")...).wait().want(t, exitUsage, "iodepth_low=4")
+	if text := start(t, dir, append(strict, "--parse-only", "--verify=md5")...).wait().want(t, 0).stdout; !strings.Contains(text, "a run refuses: command line: job a: verify=md5: ") {
+		t.Errorf("--parse-only: %q", text)
+	}
 	start(t, dir, "fio", "--readonly", "--name=a", "--filename=z", "--size=1m", "--rw=write").wait().want(t, exitUsage, "rw=write", "--readonly")
 	if sizeOf(t, at("huge")) != -1 || sizeOf(t, at("z")) != -1 {
 		t.Error("a refused job has made a file")
