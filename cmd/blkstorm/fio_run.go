@@ -90,7 +90,9 @@ func (a *app) runFio(ctx context.Context, c *fiojob.Command, set *fiojob.Set, wo
 		err = errors.Join(err, bad)
 	}
 	err = errors.Join(err, status.close())
-	a.exit = fioStatusOf(a.status(doc))
+	if a.exit = fioStatusOf(a.status(doc)); a.exit == 1 {
+		a.complainOf(doc)
+	}
 	if hung(doc) {
 		a.leave(err)
 	}
@@ -99,6 +101,21 @@ func (a *app) runFio(ctx context.Context, c *fiojob.Command, set *fiojob.Set, wo
 		a.exit = max(a.exit, exitUsage)
 	}
 	return nil
+}
+
+// complainOf says on standard error why a run has failed: for each point what broke, or its first error.
+func (a *app) complainOf(doc *result.Doc) {
+	for _, p := range doc.Points {
+		switch {
+		case p.Failure != "":
+			a.complain(fmt.Errorf("%s: %s", p.Label, p.Failure))
+		case len(p.Errors) > 0:
+			e := &p.Errors[0]
+			a.complain(fmt.Errorf("%s: %s: %s of %d bytes at %d: %s: %s", p.Label, e.Target, e.Op, e.Length, e.Offset, e.Name, e.Message))
+		case p.StuckIOs > 0:
+			a.complain(fmt.Errorf("%s: %d I/Os were never answered", p.Label, p.StuckIOs))
+		}
+	}
 }
 
 // signatureVariable lists devices whose signatures may be overwritten, for scripts that call fio.

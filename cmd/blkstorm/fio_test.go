@@ -132,8 +132,8 @@ func TestFioEnds(t *testing.T) {
 // A latency over max_latency is an error of fio's own number, and its status is fio's.
 func TestFioMaxLatency(t *testing.T) {
 	out := start(t, "", "fio", "--output-format=json", "--name=a", "--filename=x", "--size=1m", "--rw=randread", "--direct=1", "--max_latency=1ns").wait()
-	if out.status != 1 || !strings.Contains(out.stdout, `"error" : 110,`) {
-		t.Errorf("status %d\n%s", out.status, out.stdout)
+	if out.status != 1 || !strings.Contains(out.stderr, "over the limit of 1ns") || !strings.Contains(out.stdout, `"error" : 110,`) {
+		t.Errorf("status %d, %q\n%s", out.status, out.stderr, out.stdout)
 	}
 }
 
