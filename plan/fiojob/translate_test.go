@@ -232,7 +232,7 @@ func TestRefusals(t *testing.T) {
 		{"--name=a --filename=f1 --ss=iops:20% --ss_dur=10 --name=b --filename=f1", "steadystate", false},
 		{"--name=a --filename=f1 --bs=2g --rw=trim", "bs", false},
 		{"--name=a --filename=f1 --size=1k", "size", false},
-		{"--name=a --filename=f1 --rate=1m --thinktime=5", "rate", false},
+		{"--name=a --filename=f1 --rate=1m --thinktime=5 --rate_ignore_thinktime=1", "rate_ignore_thinktime", false},
 		{"--name=a --filename=f1 --offset=2m", "filename", false},
 		{"--name=a --filename=f1 --flow=1 --name=b --filename=f1", "flow", false},
 		{"--name=a --filename=f1 --flow=1 --name=b --filename=f1 --flow=2 --flow_id=1", "flow_id", false},
