@@ -102,6 +102,9 @@ func (th *thread) prepareSlot(request *workload.Request) uint32 {
 func (th *thread) refillPaced(now int64) {
 	p, run := th.paced, th.run
 	for len(th.free) > 0 && th.left != 0 {
+		if th.thinking.every > 0 && th.thinks(now) {
+			return
+		}
 		if !p.next(th.gen, th.turn, now, run.deadline.Load()) {
 			th.resume = min(run.deadline.Load(), th.until)
 			return
@@ -115,6 +118,7 @@ func (th *thread) refillPaced(now int64) {
 			th.file = th.files[th.turn]
 		}
 		p.planned[th.prepareSlot(&p.claim.request)] = p.claim.planned
+		th.thinking.left--
 		if th.files != nil && p.claim.request.Op != op.Sync {
 			th.nextFile()
 		}
@@ -135,23 +139,32 @@ func newThinking(t *workload.Think) thinking {
 
 // refillThinking issues until it is time to think, waits for all of it, and thinks.
 func (th *thread) refillThinking(now int64) {
-	t := &th.thinking
-	if t.left == 0 {
-		if th.inflight > 0 || len(th.pending) > 0 {
-			return
-		}
-		if t.until == 0 {
-			t.until = now + t.pause
-		}
-		if now < t.until {
-			th.resume = min(t.until, th.until)
-			return
-		}
-		t.left, t.until = t.every, 0
+	if th.thinks(now) {
+		return
 	}
-	n := min(int64(len(th.free)), t.left)
-	t.left -= n
+	n := min(int64(len(th.free)), th.thinking.left)
+	th.thinking.left -= n
 	th.issueNext(int(n))
+}
+
+// thinks says whether it is time to think, or to wait for what is to be complete before.
+func (th *thread) thinks(now int64) bool {
+	t := &th.thinking
+	if t.left > 0 {
+		return false
+	}
+	if th.inflight > 0 || len(th.pending) > 0 {
+		return true
+	}
+	if t.until == 0 {
+		t.until = now + t.pause
+	}
+	if now < t.until {
+		th.resume = min(t.until, th.until)
+		return true
+	}
+	t.left, t.until = t.every, 0
+	return false
 }
 
 // refillShare issues what the stream's share allows.

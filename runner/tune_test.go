@@ -8,6 +8,7 @@ import (
 	"blkstorm/ioengine/null"
 	"blkstorm/op"
 	"blkstorm/plan"
+	"blkstorm/workload"
 )
 
 // The search finds the largest depth that keeps the limit, whatever it is, in few windows; at depth 1 it stays.
@@ -123,6 +124,24 @@ func TestStreamRamp(t *testing.T) {
 		}
 		if p := &r.Cells[2].Ops[op.Read]; p.Offered < 95 || p.Offered > 105 {
 			f.add("%d offered of 100", p.Offered)
+		}
+	})
+}
+
+// Think time beside a rate: what is planned meanwhile is issued late, and the rate is kept over all.
+func TestThinkWithARate(t *testing.T) {
+	attempts(t, "thinking at a rate", func(f *faults) {
+		s := paced1000(1, 4)
+		s.Pacing.Think = workload.Think{Pause: 20 * time.Millisecond, Every: 50}
+		d := &delayed{latency: 100 * time.Microsecond}
+		r, g := run1(t, Config{Point: point(0, 500*time.Millisecond, 50*time.Millisecond, s), Targets: []Target{nowhere(1 << 30)}, Driver: d.driver()})
+		checkSums(t, g, r)
+		c := &r.Cells[0].Ops[op.Read]
+		if c.Offered < 440 || c.Offered > 510 || c.Late < 50 {
+			f.add("%d offered, %d late", c.Offered, c.Late)
+		}
+		if worst := c.Response.Max(); worst < int64(15*time.Millisecond) {
+			f.add("the longest response took %d ns", worst)
 		}
 	})
 }

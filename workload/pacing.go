@@ -45,7 +45,7 @@ type Burst struct {
 }
 
 // Think has a thread pause for Pause after each Every I/Os, once all that it has in flight are
-// complete.
+// complete. With a rate, what is planned meanwhile is issued late.
 type Think struct {
 	Pause time.Duration
 	Every int64
@@ -269,8 +269,8 @@ func (p *Pacing) Validate(s *Spec) error {
 		return errors.New("--rate-iops and --rate-bytes: give one of them")
 	case !p.Burst.IsZero() && !p.Rates().IsZero():
 		return fmt.Errorf("--burst %s: says already when I/Os are issued; leave out --rate-iops and --rate-bytes", p.Burst)
-	case !p.Think.IsZero() && p.Open():
-		return fmt.Errorf("--think-time %s: is for a closed loop; leave out --rate-iops, --rate-bytes and --burst", p.Think)
+	case !p.Think.IsZero() && !p.Burst.IsZero():
+		return fmt.Errorf("--think-time %s: goes without --burst %s, which has pauses of its own", p.Think, p.Burst)
 	case p.Arrival != "" && p.Rates().IsZero():
 		return fmt.Errorf("--arrival %s: goes with --rate-iops or --rate-bytes", p.Arrival)
 	}

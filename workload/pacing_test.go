@@ -43,16 +43,16 @@ func TestPacingRefuses(t *testing.T) {
 		rw string
 		p  Pacing
 	}{
-		"--arrival \"x\"":                             {"read", Pacing{Arrival: "x"}},
-		"give one of them":                            {"read", Pacing{IOPS: Rates{Total: 1}, Bytes: Rates{Total: 1}}},
-		"--burst 10/1s: says already":                 {"read", Pacing{IOPS: Rates{Total: 1}, Burst: Burst{10, time.Second}}},
-		"--think-time 1s/1: is for a closed loop":     {"read", Pacing{IOPS: Rates{Total: 1}, Think: Think{time.Second, 1}}},
-		"--arrival poisson: goes with":                {"read", Pacing{Arrival: ArrivalPoisson}},
-		"--rate-iops 5,: has no rate for the writes":  {"rw", Pacing{IOPS: Rates{Each: [op.Count]float64{5}}}},
-		"--rate-bytes 5,6: has a rate for writes":     {"read", Pacing{Bytes: Rates{Each: [op.Count]float64{5, 6}}}},
-		"give one rate for both":                      {"trimwrite", Pacing{IOPS: Rates{Each: [op.Count]float64{0, 5, 6}}}},
-		"which --rw write does not issue":             {"write", Pacing{IOPS: Rates{Each: [op.Count]float64{5, 6}}}},
-		"--rate-iops 5,6,7: has a rate for trims, wh": {"rw", Pacing{IOPS: Rates{Each: [op.Count]float64{5, 6, 7}}}},
+		"--arrival \"x\"":                              {"read", Pacing{Arrival: "x"}},
+		"give one of them":                             {"read", Pacing{IOPS: Rates{Total: 1}, Bytes: Rates{Total: 1}}},
+		"--burst 10/1s: says already":                  {"read", Pacing{IOPS: Rates{Total: 1}, Burst: Burst{10, time.Second}}},
+		"--think-time 1s/1: goes without --burst 1/1s": {"read", Pacing{Burst: Burst{1, time.Second}, Think: Think{time.Second, 1}}},
+		"--arrival poisson: goes with":                 {"read", Pacing{Arrival: ArrivalPoisson}},
+		"--rate-iops 5,: has no rate for the writes":   {"rw", Pacing{IOPS: Rates{Each: [op.Count]float64{5}}}},
+		"--rate-bytes 5,6: has a rate for writes":      {"read", Pacing{Bytes: Rates{Each: [op.Count]float64{5, 6}}}},
+		"give one rate for both":                       {"trimwrite", Pacing{IOPS: Rates{Each: [op.Count]float64{0, 5, 6}}}},
+		"which --rw write does not issue":              {"write", Pacing{IOPS: Rates{Each: [op.Count]float64{5, 6}}}},
+		"--rate-iops 5,6,7: has a rate for trims, wh":  {"rw", Pacing{IOPS: Rates{Each: [op.Count]float64{5, 6, 7}}}},
 	} {
 		s := Spec{RW: c.rw, BlockSize: 4096, ReadPct: 50}
 		if err := c.p.Validate(&s); err == nil || !strings.Contains(err.Error(), want) {

@@ -205,6 +205,8 @@ func faultOf(p *result.Point) error {
 	case len(p.Errors) > 0:
 		e := &p.Errors[0]
 		return fmt.Errorf("%s: %d I/Os failed, the first: %s of %d bytes at offset %d of %s: %s", p.Label, p.Faults, e.Op, e.Length, e.Offset, e.Target, e.Message)
+	case p.StuckIOs > 0:
+		return fmt.Errorf("%s: %d I/Os were never answered", p.Label, p.StuckIOs)
 	}
 	return nil
 }

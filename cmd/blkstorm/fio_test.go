@@ -89,6 +89,14 @@ func TestFioFiles(t *testing.T) {
 		t.Errorf("%+v, unlinked %d %d", jobs, sizeOf(t, at("x")), sizeOf(t, at("y")))
 	}
 	start(t, dir, "fio", "--name=a", "--filename=huge", "--size=900t", "--rw=write").wait().want(t, exitUsage, "only", "free")
+	strict := []string{"fio", "--name=a", "--filename=only", "--rw=read", "--iodepth_low=4"}
+	if text := start(t, dir, strict...).wait().want(t, 0).stdout; !strings.Contains(text, "note: command line: job a: iodepth_low=4: ") {
+		t.Errorf("no note:\n%s", text)
+	}
+	start(t, dir, append(strict, "--strict")...).wait().want(t, exitUsage, "iodepth_low=4")
+	if text := start(t, dir, append(strict, "--parse-only", "--verify=md5")...).wait().want(t, 0).stdout; !strings.Contains(text, "a run refuses: command line: job a: verify=md5: ") {
+		t.Errorf("--parse-only: %q", text)
+	}
 	start(t, dir, "fio", "--readonly", "--name=a", "--filename=z", "--size=1m", "--rw=write").wait().want(t, exitUsage, "rw=write", "--readonly")
 	if sizeOf(t, at("huge")) != -1 || sizeOf(t, at("z")) != -1 {
 		t.Error("a refused job has made a file")
@@ -124,8 +132,8 @@ func TestFioEnds(t *testing.T) {
 // A latency over max_latency is an error of fio's own number, and its status is fio's.
 func TestFioMaxLatency(t *testing.T) {
 	out := start(t, "", "fio", "--output-format=json", "--name=a", "--filename=x", "--size=1m", "--rw=randread", "--direct=1", "--max_latency=1ns").wait()
-	if out.status != 1 || !strings.Contains(out.stdout, `"error" : 110,`) {
-		t.Errorf("status %d\n%s", out.status, out.stdout)
+	if out.status != 1 || !strings.Contains(out.stderr, "over the limit of 1ns") || !strings.Contains(out.stdout, `"error" : 110,`) {
+		t.Errorf("status %d, %q\n%s", out.status, out.stderr, out.stdout)
 	}
 }
 

@@ -85,9 +85,9 @@ func (t *translator) names(j *Job, clone int) ([]string, error) {
 		}
 		return names, nil
 	}
-	n := max(j.Number("nrfiles", 1), 1)
-	if n > maxFiles {
-		return nil, fmt.Errorf("nrfiles=%d: must be at most %d", n, maxFiles)
+	n := j.Number("nrfiles", 1)
+	if n < 1 || n > maxFiles {
+		return nil, fmt.Errorf("nrfiles=%d: must be from 1 to %d", n, maxFiles)
 	}
 	format := j.Text("filename_format", "$jobname.$jobnum.$filenum")
 	var names []string
@@ -131,6 +131,7 @@ func (t *translator) lay(j *Job, name string, e *extent, f *Facts, clone, files 
 	if err != nil {
 		return err
 	}
+	given = given && size > 0 // size=0 is as if it were not given
 	if percent := strings.HasSuffix(j.Text("size", ""), "%"); !percent {
 		e.bytes = whole
 		switch {

@@ -180,6 +180,9 @@ func (t *translator) common() {
 			}
 		}
 	}
+	for _, j := range t.set.Jobs { // fio, too, waits for no more than there can be
+		p.CompleteMin = min(p.CompleteMin, int(max(j.Number("iodepth", 1), 1)))
+	}
 	t.pin()
 }
 

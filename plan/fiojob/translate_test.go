@@ -93,6 +93,8 @@ func TestRanges(t *testing.T) {
 		{"--name=a --directory=d --filename=f1 --size=512k", []part{{0, 512 * k}}, 512 * k, 0},
 		{"--name=a --nrfiles=4 --size=4m", []part{{0, m}}, 4 * m, m},
 		{"--name=a --nrfiles=4 --filesize=1m", []part{{0, m}}, 4 * m, m},
+		{"--name=a --filename=f1 --size=0", []part{{0, m}}, m, 0},
+		{"--name=a --filename=f1 --number_ios=10 --loops=2", []part{{0, m}}, 2 * m, 0},
 		{"--name=a --filename=f1 --number_ios=10", []part{{0, m}}, m, 0},
 		{"--name=a --filename=f2 --bs=3k --size=1000000", []part{{0, 998400}}, 998400, 0},
 	} {
@@ -169,6 +171,9 @@ func TestOrder(t *testing.T) {
 	if p := w.Plan.Phases[0].Points; len(p) != 2 || len(p[1].Streams) != 2 || w.Clones[1].Group != 0 || w.Clones[2].Group != 1 {
 		t.Errorf("wait_for: %+v", p)
 	}
+	if w := run(t, "--filename=f1 --iodepth_batch_complete_min=8 --name=a --iodepth=16 --name=b --iodepth=4"); w.Plan.CompleteMin != 4 {
+		t.Errorf("waits for %d completions", w.Plan.CompleteMin)
+	}
 	seen := map[plan.Duration]bool{}
 	for _, s := range streams(run(t, "--filename=f1 --name=a --numjobs=8 --startdelay=1-3")) {
 		if s.Start.D() < time.Second || s.Start.D() > 3*time.Second {
@@ -205,6 +210,7 @@ func TestRefusals(t *testing.T) {
 		{"--name=a --filename=f1 --ioengine=mmap", "ioengine", false},
 		{"--name=a --filename=f1 --ioengine=libaoi", "ioengine", true},
 		{"--name=a --filename=f1 --numjobs=0", "numjobs", false},
+		{"--name=a --size=4k --nrfiles=0", "filename", false},
 		{"--name=a --filename=f1 --rw=foo", "rw", true},
 		{"--readonly --name=a --filename=f1 --rw=randrw", "rw", true},
 		{"--name=a --filename=f1 --rwmixread=101", "rwmixread", true},
@@ -226,7 +232,7 @@ func TestRefusals(t *testing.T) {
 		{"--name=a --filename=f1 --ss=iops:20% --ss_dur=10 --name=b --filename=f1", "steadystate", false},
 		{"--name=a --filename=f1 --bs=2g --rw=trim", "bs", false},
 		{"--name=a --filename=f1 --size=1k", "size", false},
-		{"--name=a --filename=f1 --rate=1m --thinktime=5", "rate", false},
+		{"--name=a --filename=f1 --rate=1m --thinktime=5 --rate_ignore_thinktime=1", "rate_ignore_thinktime", false},
 		{"--name=a --filename=f1 --offset=2m", "filename", false},
 		{"--name=a --filename=f1 --flow=1 --name=b --filename=f1", "flow", false},
 		{"--name=a --filename=f1 --flow=1 --name=b --filename=f1 --flow=2 --flow_id=1", "flow_id", false},

@@ -202,8 +202,11 @@ func rateGroups(list []*report) {
 
 // add takes in a stream.
 func (r *report) add(d *result.Doc, p *result.Point, index int) error {
-	if index >= len(p.Streams) {
-		return nil // a point that was skipped has none
+	if index >= len(p.Streams) { // a point that was skipped has none
+		if r.started.IsZero() {
+			r.started = p.Started
+		}
+		return nil
 	}
 	s := p.Streams[index]
 	start := p.Started.Add(seconds(s.StartS))
