@@ -48,6 +48,9 @@ type Options struct {
 	Row func(*plan.Point, *result.Interval) error
 	// Cells is called with the same row as the runner has it, which is used again for the next.
 	Cells func(*plan.Point, *runner.Row, *result.Interval)
+	// JobsApart has a failed I/O end its thread only: the other streams of the point go on, and so does the run
+	// with the points after it.
+	JobsApart bool
 	// Measured is called with what the runner says of a point that has ended.
 	Measured func(*plan.Point, *runner.Result)
 	// Steady is called when a round of a phase that looks for steady state has ended.
@@ -314,7 +317,7 @@ func runBest(ctx context.Context, cfg *runner.Config, drivers []ioengine.Driver)
 func (s *Session) config(p *plan.Point) runner.Config {
 	cfg := runner.Config{
 		Point: p, Driver: &s.driver, CompleteMin: s.plan.CompleteMin, Pin: s.plan.Pin, Seed: s.plan.Seed,
-		ContinueOnError: s.plan.ContinueOnError, Grace: s.plan.Grace.D(), Roots: s.opts.Roots.Host,
+		ContinueOnError: s.plan.ContinueOnError, FaultEndsThread: s.opts.JobsApart, Grace: s.plan.Grace.D(), Roots: s.opts.Roots.Host,
 	}
 	for i, t := range s.targets {
 		write := s.plan.Writes(i) && !s.driver.Dry
