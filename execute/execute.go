@@ -51,6 +51,9 @@ type Options struct {
 	// Enough is asked after every row whether the running point has reached its purpose: then it ends, and counts
 	// as completed.
 	Enough func(*plan.Point, *runner.Row) bool
+	// JobsApart has a failed I/O end its thread only: the other streams of the point go on, and so does the run
+	// with the points after it.
+	JobsApart bool
 	// Measured is called with what the runner says of a point that has ended.
 	Measured func(*plan.Point, *runner.Result)
 	// Steady is called when a round of a phase that looks for steady state has ended.
@@ -320,7 +323,7 @@ func runBest(ctx context.Context, cfg *runner.Config, drivers []ioengine.Driver)
 func (s *Session) config(p *plan.Point) runner.Config {
 	cfg := runner.Config{
 		Point: p, Driver: &s.driver, CompleteMin: s.plan.CompleteMin, Pin: s.plan.Pin, Seed: s.plan.Seed,
-		ContinueOnError: s.plan.ContinueOnError, Grace: s.plan.Grace.D(), Roots: s.opts.Roots.Host,
+		ContinueOnError: s.plan.ContinueOnError, FaultEndsThread: s.opts.JobsApart, Grace: s.plan.Grace.D(), Roots: s.opts.Roots.Host,
 	}
 	for i, t := range s.targets {
 		write := s.plan.Writes(i) && !s.driver.Dry

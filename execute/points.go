@@ -128,19 +128,19 @@ func (s *Session) run(ctx context.Context, of int, next func(*result.Doc) (*plan
 		if len(doc.Points) == 0 {
 			return nil, err // none began: there is nothing to show
 		}
-		if err != nil || p == nil || ctx.Err() != nil || unfit(doc) {
+		if err != nil || p == nil || ctx.Err() != nil || unfit(doc, s.opts.JobsApart) {
 			return doc, err
 		}
 	}
 }
 
-// unfit says whether the last point ended in a way after which no other should begin.
-func unfit(doc *result.Doc) bool {
+// unfit says whether the last point ended in a way after which no other should begin; apart is Options.JobsApart.
+func unfit(doc *result.Doc, apart bool) bool {
 	last := doc.Points[len(doc.Points)-1]
 	if last.Phase == plan.Purge || last.Phase == plan.Fill {
 		return !last.Completed || last.Faults > 0 // what follows would measure another state than it says
 	}
-	return last.StuckIOs > 0 || last.Failure != "" || last.Faults > 0 && !last.Completed // an error ends the run, unless it is to go on
+	return last.StuckIOs > 0 || last.Failure != "" || last.Faults > 0 && !last.Completed && !apart // an error ends the run, unless it is to go on
 }
 
 // idle waits.

@@ -82,7 +82,7 @@ func openRun(o *Options) (r *resumption, err error) {
 	}
 	r = &resumption{folder: folder, doc: doc, place: place{point: -1}}
 	whole := *doc
-	if n := len(doc.Points); n > 0 && (doc.Points[n-1].Interrupted || unfit(doc)) {
+	if n := len(doc.Points); n > 0 && (doc.Points[n-1].Interrupted || unfit(doc, false)) {
 		doc.Points = doc.Points[:n-1] // to be run again from its beginning
 	}
 	if err := r.walk(); err != nil {

@@ -49,6 +49,8 @@ type Config struct {
 	// another; the content of duplicates is the same in all of them.
 	Run             uint64
 	ContinueOnError bool
+	// FaultEndsThread has the first failed I/O of a thread end that one, and not the point; the others go on.
+	FaultEndsThread bool
 	// Grace is how long after the point's end a device may keep I/Os before they are given up and
 	// reported as stuck; 0 means DefaultGrace.
 	Grace time.Duration

@@ -287,7 +287,10 @@ func (th *thread) fault(io *ioengine.IO, res int32, counts *counts, now int64) {
 	th.keep(io, res, now)
 	if !th.run.cfg.ContinueOnError {
 		th.stopping = true
-		th.run.stop()
+		th.over = min(th.over, now)
+		if !th.run.cfg.FaultEndsThread {
+			th.run.stop()
+		}
 	}
 }
 

@@ -91,6 +91,7 @@ func (a *app) runFioPlan(ctx context.Context, c *fiojob.Command, in *fioout.Inpu
 		status.progress(p, row)
 		status.row(p, row)
 	}
+	opts.JobsApart = !slices.ContainsFunc(in.Set.Jobs, func(j *fiojob.Job) bool { return j.On("exitall_on_error", false) })
 	session, err := execute.Prepare(p, opts)
 	if err != nil {
 		return ofJob(in.Work, err)
@@ -123,7 +124,7 @@ func (a *app) runFioPlan(ctx context.Context, c *fiojob.Command, in *fioout.Inpu
 	err = errors.Join(err, status.err, status.write(), status.close())
 	a.exit = a.fioExit(doc)
 	for _, p := range doc.Points {
-		if fault := faultOf(p); fault != nil {
+		if fault := faultOf(p); fault != nil && a.exit == fioFailed {
 			a.complain(fault)
 		}
 	}
@@ -191,7 +192,7 @@ func (a *app) fioExit(doc *result.Doc) int {
 	switch {
 	case a.signals.status() != 0:
 		return fioEnded
-	case execute.Faulted(doc):
+	case execute.Faulted(doc) && !wentOn(doc):
 		return fioFailed
 	}
 	return exitGood
@@ -209,6 +210,17 @@ func faultOf(p *result.Point) error {
 		return fmt.Errorf("%s: %d I/Os were never answered", p.Label, p.StuckIOs)
 	}
 	return nil
+}
+
+// wentOn says whether all that failed are I/Os that continue_on_error counts: for fio that is success, with the
+// number of the first error in the job.
+func wentOn(doc *result.Doc) bool {
+	for _, p := range doc.Points {
+		if p.StuckIOs > 0 || p.Failure != "" {
+			return false
+		}
+	}
+	return doc.Plan.ContinueOnError
 }
 
 // fioStatus writes documents: the last one, and with --status-interval those before, each of all so far.
