@@ -160,3 +160,24 @@ func TestChartsWithoutRows(t *testing.T) {
 	}
 	check(run(t), 12)
 }
+
+// TestTablesOnPaper: tables of a procedure, which scroll on a screen, do not cover each other on paper.
+func TestTablesOnPaper(t *testing.T) {
+	b := browser.New(t)
+	path, _ := written(t, run(t))
+	b.Open(t, path, 1600, "light")
+	browser.Eval[bool](t, b, `(() => {
+		const grid = document.createElement("div"), one = document.getElementById("points");
+		grid.className = "grid tables";
+		for (let i = 0; i < 4; i++) { grid.appendChild(document.createElement("div")).appendChild(one.cloneNode(true)); }
+		document.querySelector("main").prepend(grid);
+		return true;
+	})()`)
+	b.Paper(t, 700) // A4 in portrait
+	if n := browser.Eval[int](t, b, `(() => {
+		const all = [...document.querySelectorAll(".grid.tables table")].map(e => e.getBoundingClientRect());
+		return all.filter((a, i) => all.some((b, k) => k > i && a.right > b.left + 1 && b.right > a.left + 1 && a.bottom > b.top + 1 && b.bottom > a.top + 1)).length;
+	})()`); n > 0 {
+		t.Errorf("%d tables cover others", n)
+	}
+}

@@ -265,3 +265,17 @@ func TestMergedNotWhole(t *testing.T) {
 		}
 	}
 }
+
+// TestLongListsStayOffPaper: which of hundreds of points have a warning fills no pages when the page is printed.
+func TestLongListsStayOffPaper(t *testing.T) {
+	for n, class := range map[int]string{12: "", 13: ` class="noprint"`} {
+		r := run(t)
+		r.Doc.Warnings = nil
+		for range n {
+			r.Doc.Warnings = append(r.Doc.Warnings, verdict.Warning{Code: "c", Message: "m", Advice: "a"})
+		}
+		if want := "<details" + class + `><summary class="dim">All `; !strings.Contains(pageOf(t, r), want) {
+			t.Errorf("with %d places, the page lacks %q", n, want)
+		}
+	}
+}

@@ -119,6 +119,15 @@ func (b *Browser) Open(t testing.TB, path string, width int64, scheme string) {
 	Eval[bool](t, b, `new Promise(r => requestAnimationFrame(() => requestAnimationFrame(() => r(true))))`)
 }
 
+// Paper lays the open page out as for printing, on paper of that width in pixels.
+func (b *Browser) Paper(t testing.TB, width int64) {
+	t.Helper()
+	b.do(t, chromedp.EmulateViewport(width, 900), func(ctx context.Context, tab *chromedp.Target) (chromedp.Void, error) {
+		_, err := cdp.Call(ctx, tab, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print"})
+		return chromedp.Void{}, err
+	})
+}
+
 // Quiet fails the test when a script said something or failed, or when anything but the page at path was asked for.
 func (b *Browser) Quiet(t testing.TB, path string) {
 	t.Helper()
