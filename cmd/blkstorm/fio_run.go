@@ -91,8 +91,13 @@ func (a *app) runFioPlan(ctx context.Context, c *fiojob.Command, in *fioout.Inpu
 		status.progress(p, row)
 		status.row(p, row)
 	}
+	undo, err := a.makeFolders(in.Work)
+	if err != nil {
+		return err
+	}
 	session, err := execute.Prepare(p, opts)
 	if err != nil {
+		undo()
 		return ofJob(in.Work, err)
 	}
 	ctx, cancel := a.signals.context(ctx)
