@@ -33,7 +33,7 @@ becomes of each of fio's options, --parse-only what of a file would be refused.`
   blkstorm fio --name=a --filename=/dev/sdb --rw=randread --direct=1 --iodepth=16 --ioengine=libaio --runtime=60 --time_based`,
 		DisableFlagParsing: true, // fio's command line is its own
 		RunE: func(cmd *cobra.Command, args []string) error {
-			err := a.fio(cmd.Context(), args)
+			err := a.fio(cmd.Context(), args, cmd.Help)
 			var fault *execute.FaultError
 			if !errors.As(err, &fault) {
 				return err
@@ -48,8 +48,8 @@ becomes of each of fio's options, --parse-only what of a file would be refused.`
 	}
 }
 
-// fio carries out a command line of fio.
-func (a *app) fio(ctx context.Context, args []string) error {
+// fio carries out a command line of fio; help prints what there is to say of the command.
+func (a *app) fio(ctx context.Context, args []string, help func() error) error {
 	c, err := fiojob.ParseCommand(args, os.Getenv)
 	if err != nil {
 		return err
@@ -58,6 +58,8 @@ func (a *app) fio(ctx context.Context, args []string) error {
 	case c.Version:
 		_, err := fmt.Fprintln(a.stdout, "fio-3.42 (blkstorm "+version+")")
 		return err
+	case c.Help:
+		return help()
 	case c.ListOptions:
 		return listFioOptions(a.stdout)
 	}

@@ -92,8 +92,13 @@ func (a *app) runFioPlan(ctx context.Context, c *fiojob.Command, in *fioout.Inpu
 		status.row(p, row)
 	}
 	opts.JobsApart = !slices.ContainsFunc(in.Set.Jobs, func(j *fiojob.Job) bool { return j.On("exitall_on_error", false) })
+	undo, err := a.makeFolders(in.Work)
+	if err != nil {
+		return err
+	}
 	session, err := execute.Prepare(p, opts)
 	if err != nil {
+		undo()
 		return ofJob(in.Work, err)
 	}
 	ctx, cancel := a.signals.context(ctx)

@@ -114,13 +114,13 @@ var commandOptions = []commandOption{
 var errNoTrigger = errors.New("is not to be had: no program is run")
 
 // short are the command line's short options; -f FILE is --append-terse, and FILE a plain argument.
-var short = map[string]string{"o": "output", "b": "bandwidth-log", "m": "minimal", "f": "append-terse", "v": "version", "h": "help", "c": "cmdhelp", "i": "enghelp", "s": "showcmd", "r": "readonly"}
+var short = map[string]string{"o": "output", "b": "bandwidth-log", "m": "minimal", "f": "append-terse", "v": "version", "h": "help", "c": "cmdhelp", "i": "enghelp", "P": "parse-only", "s": "showcmd", "r": "readonly"}
 
 func (c *Command) formats(text string) error {
 	c.Formats = nil
 	for _, f := range strings.Split(text, ",") {
 		if !slices.Contains(Formats, f) {
-			return fmt.Errorf("%q: known are %s", f, strings.Join(Formats, ", "))
+			return fmt.Errorf("known are %s", strings.Join(Formats, ", "))
 		}
 		if !slices.Contains(c.Formats, f) {
 			c.Formats = append(c.Formats, f)
@@ -176,11 +176,31 @@ func ParseCommand(args []string, getenv func(string) string) (*Command, error) {
 			args = args[1:]
 			return v, true
 		}
+		name = whole(name)
 		if err := c.option(name, value, given, next, getenv); err != nil {
 			return nil, fmt.Errorf("--%s: %w", name, err)
 		}
 	}
 	return c, nil
+}
+
+// whole is the option that a name is the beginning of, if it is of one only: fio takes it for that.
+func whole(name string) string {
+	var long []string
+	for i := range commandOptions {
+		long = append(long, commandOptions[i].name)
+	}
+	for known := range byName {
+		long = append(long, known)
+	}
+	if slices.Contains(long, name) {
+		return name
+	}
+	long = slices.DeleteFunc(long, func(known string) bool { return !strings.HasPrefix(known, name) })
+	if len(long) != 1 {
+		return name
+	}
+	return long[0]
 }
 
 func (c *Command) option(name, value string, given bool, next func() (string, bool), getenv func(string) string) error {

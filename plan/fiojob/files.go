@@ -51,6 +51,9 @@ func (t *translator) filesOf(j *Job, clone int) ([]extent, error) {
 		if !j.On("allow_file_create", true) {
 			return nil, fmt.Errorf("%s: is not there, or too short, and allow_file_create=0", name)
 		}
+		if t.set.readOnly && t.work.Plan.Engine != "null" { // that engine makes no file
+			return nil, fmt.Errorf("%s: is not there, or too short, and --readonly is given", name)
+		}
 		layout.Files, layout.Bytes = layout.Files+1, layout.Bytes+e.bytes
 		t.create(name, e.bytes) // one that is there and too short is laid out anew, as fio does
 	}
@@ -159,6 +162,8 @@ func (t *translator) lay(j *Job, name string, e *extent, f *Facts, clone, files 
 	switch {
 	case !given && f.Bytes == 0:
 		return errors.New("size is not given, and the file is not there")
+	case whole == 0 && strings.HasSuffix(j.Text("size", ""), "%"):
+		return errors.New("size is a percentage, and the file is not there: give it in bytes, or filesize")
 	case !given:
 		e.length = f.Bytes - e.offset
 	case f.Block || f.Exists && e.offset+size > f.Bytes && strings.HasSuffix(j.Text("size", ""), "%"):

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"syscall"
 
 	"blkstorm/plan/fiojob/jobfile"
 	"blkstorm/workload"
@@ -27,6 +28,15 @@ type Problem struct {
 	Option string // canonical; empty where none is meant
 	Value  string
 	Text   string
+	Errno  syscall.Errno // of the system, for JSON; 0 where it has no say
+}
+
+// Unwrap is the number, if there is one.
+func (p *Problem) Unwrap() error {
+	if p.Errno == 0 {
+		return nil
+	}
+	return p.Errno
 }
 
 func (p *Problem) Error() string {
@@ -59,10 +69,19 @@ type Set struct {
 
 // ReadJobs puts together what a command line and its files say: for every job the defaults of the command
 // line, then those of [global] sections before it, then its own. Jobs named on the command line come
-// after those of files.
+// before those of files, and each file but the first begins when those before it have ended.
 func ReadJobs(c *Command, files [][]jobfile.Section) *Set {
 	s := &Set{readOnly: c.ReadOnly}
-	for _, sections := range files {
+	globals := slices.Clone(c.Defaults)
+	for i := range c.Jobs {
+		if c.Jobs[i].Name == jobfile.Global {
+			globals = append(globals, c.Jobs[i].Settings...)
+			continue
+		}
+		s.add(&c.Jobs[i], globals)
+	}
+	for n, sections := range files {
+		before := len(s.Jobs)
 		globals := slices.Clone(c.Defaults)
 		for i := range sections {
 			section := &sections[i]
@@ -78,14 +97,9 @@ func ReadJobs(c *Command, files [][]jobfile.Section) *Set {
 			}
 			s.add(section, globals)
 		}
-	}
-	globals := slices.Clone(c.Defaults)
-	for i := range c.Jobs {
-		if c.Jobs[i].Name == jobfile.Global {
-			globals = append(globals, c.Jobs[i].Settings...)
-			continue
+		if n > 0 && len(s.Jobs) > before {
+			s.Jobs[before].apart()
 		}
-		s.add(&c.Jobs[i], globals)
 	}
 	return s
 }
@@ -112,6 +126,14 @@ func (s *Set) add(section *jobfile.Section, globals []jobfile.Setting) {
 	}
 	s.whole(j)
 	s.Jobs = append(s.Jobs, j)
+}
+
+// apart has a job wait for all before it, unless it says itself whether it does. It is no setting of the job's, so
+// that no output shows it as one.
+func (j *Job) apart() {
+	if !j.Has("stonewall") {
+		j.effective["stonewall"] = jobfile.Setting{Name: "stonewall", Pos: j.Pos}
+	}
 }
 
 // whole checks what no single setting says.

@@ -56,7 +56,7 @@ type Option struct {
 	Name     string // the canonical name
 	Aliases  []string
 	Kind     Kind
-	Min, Max int64    // of Int and Triple; 0: none
+	Min, Max int64    // of Int, Triple and Floats; Max 0: none
 	Choices  []string // of Choice
 	Engines  []string // those that have it; nil: all
 	Effect   Effect
@@ -129,8 +129,12 @@ func (o *Option) check(value string, given bool, kbBase int64) error {
 		}
 	case Floats:
 		for _, part := range strings.Split(value, ":") {
-			if _, err := float(strings.TrimSpace(part)); err != nil {
+			v, err := float(strings.TrimSpace(part))
+			switch {
+			case err != nil:
 				return err
+			case o.Max > 0 && (v < float64(o.Min) || v > float64(o.Max)):
+				return fmt.Errorf("must be from %d to %d", o.Min, o.Max)
 			}
 		}
 	case Choice:

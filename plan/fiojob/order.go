@@ -82,6 +82,6 @@ func (t *translator) fileTypes(j *Job, files int) bool {
 
 // fileName is a file's name by filename_format.
 func fileName(dir, format, job, clone, file string) string {
-	r := strings.NewReplacer("$jobname", strings.ReplaceAll(job, "/", "_"), "$clientuid", "", "$jobnum", clone, "$filenum", file)
+	r := strings.NewReplacer("$jobname", job, "$clientuid", "", "$jobnum", clone, "$filenum", file)
 	return filepath.Join(dir, r.Replace(format))
 }

@@ -278,7 +278,7 @@ func (t *translator) data(j *Job, w *workload.Spec) bool {
 	text := workload.DataRandom
 	switch {
 	case j.Has("buffer_pattern") && w.Data.CompressPct == 0:
-		text = workload.DataPattern + ":" + strings.Trim(j.Text("buffer_pattern", ""), `"`)
+		text = workload.DataPattern + ":" + j.Text("buffer_pattern", "")
 	case j.On("zero_buffers", false):
 		text = workload.DataZero
 	}

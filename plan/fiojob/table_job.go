@@ -18,7 +18,7 @@ var ofJobs = []Option{
 	{Name: "thread", Kind: Flag, Effect: NoEffect, Note: "jobs are always threads of one process"},
 	{Name: "exitall", Kind: Flag, Effect: Differs, Quiet: true, Note: "all jobs that run together end with the first one; exit_what=all before a stonewall is refused"},
 	{Name: "exit_what", Kind: Choice, Choices: []string{"group", "stonewall", "all"}},
-	{Name: "exitall_on_error", Kind: Flag, Effect: NoEffect, Note: "an error ends the run in any case, unless continue_on_error is given"},
+	{Name: "exitall_on_error", Kind: Flag},
 	{Name: "exec_prerun", Effect: Refused, Note: "no program is run; do it before and after"},
 	{Name: "exec_postrun", Effect: Refused, Note: "no program is run; do it before and after"},
 	{Name: "stats", Kind: Bool, Effect: Differs, Note: "the job is shown all the same"},

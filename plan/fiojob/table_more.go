@@ -110,7 +110,7 @@ var ofTheRest = []Option{
 	{Name: "block_error_percentiles", Kind: Bool, Effect: NoEffect, Note: "it changes nothing that is measured"},
 	{Name: "clat_percentiles", Kind: Bool},
 	{Name: "slat_percentiles", Kind: Bool, Effect: Differs, Note: "latency is measured from before the submit call: there is no part of it that is submission alone"},
-	{Name: "percentile_list", Kind: Floats},
+	{Name: "percentile_list", Kind: Floats, Max: 100},
 	{Name: "significant_figures", Kind: Int, Min: 1, Max: 10, Effect: NoEffect, Note: "it changes nothing that is measured"},
 	{Name: "disk_util", Kind: Bool},
 	{Name: "gtod_reduce", Kind: Bool, Effect: Differs, Quiet: true, Note: "times are measured all the same: a stamp per batch costs next to nothing"},

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"blkstorm/plan"
@@ -213,6 +214,13 @@ func (t *translator) job(j *Job, point *plan.Point, index, group int) {
 	if clones < 1 || clones > plan.MaxThreads {
 		t.refuse(j, "numjobs", "must be from 1 to %d", plan.MaxThreads)
 		return
+	}
+	for _, dir := range splitNames(j.Text("directory", "")) {
+		if f, err := t.env.Look(dir); err == nil && !f.Exists {
+			set := j.effective["directory"]
+			t.set.say(&t.set.Refusals, &Problem{Job: j.Name, Pos: set.Pos, Option: set.Name, Value: set.Value, Text: "there is no folder " + dir, Errno: syscall.ENOENT})
+			return
+		}
 	}
 	for n := range clones {
 		files, err := t.filesOf(j, int(n))

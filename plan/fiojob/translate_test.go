@@ -21,6 +21,8 @@ func lookAt(path string) (Facts, error) {
 		return Facts{Exists: true, Bytes: 1 << 20}, nil
 	case "f2":
 		return Facts{Exists: true, Bytes: 2 << 20}, nil
+	case "d", "p", "q": // folders
+		return Facts{Exists: true}, nil
 	case "x:y":
 		return Facts{Exists: true, Bytes: 3 << 20}, nil
 	}
@@ -144,7 +146,7 @@ func TestFiles(t *testing.T) {
 	for _, c := range []struct{ line, want string }{
 		{"--size=4k --name=a --name=a --numjobs=2", "a.0.0 a.1.0"},
 		{"--size=4k --directory=p:q --name=a --numjobs=3", "p/a.0.0 q/a.1.0 p/a.2.0"},
-		{"--size=8k --name=a/b --nrfiles=2 --filename_format=$jobname-$filenum-$jobnum", "a_b-0-0 a_b-1-0"},
+		{"--size=8k --name=a/b --nrfiles=2 --filename_format=$jobname-$filenum-$jobnum", "a/b-0-0 a/b-1-0"},
 		{`--size=4k --name=a --filename=one\:two`, "one:two"},
 	} {
 		var names []string

@@ -1,0 +1,37 @@
+package main
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Help is an answer, not an error.
+func TestFioHelp(t *testing.T) {
+	for _, flag := range []string{"--help", "-h"} {
+		if text := blkstorm(t, "fio", flag).want(t, 0).stdout; !strings.Contains(text, "--parse-only") {
+			t.Errorf("%s: %q", flag, text)
+		}
+	}
+}
+
+// Folders in the names of files are made; a run that is refused leaves none, and --readonly makes nothing.
+func TestFioFolders(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	fioJobs(t, dir, 0, "--name=a --filename=deep/er/x --size=64k --rw=write")
+	fioJobs(t, dir, 0, "--name=b/c --size=64k --rw=write")
+	if sizeOf(t, at("deep/er/x")) != 64<<10 || sizeOf(t, at("b/c.0.0")) != 64<<10 {
+		t.Error("the files are not there")
+	}
+	start(t, dir, "fio", "--name=a", "--filename=new/er/x", "--size=900t", "--rw=write").wait().want(t, exitUsage, "free")
+	start(t, dir, "fio", "--name=a", "--filename=new/er/x", "--size=64k", "--rw=read", "--readonly").wait().want(t, exitUsage, "--readonly")
+	start(t, dir, "fio", "--name=a", "--directory=new", "--size=64k", "--rw=write").wait().want(t, exitUsage, "directory=new")
+	if sizeOf(t, at("new")) != -1 {
+		t.Error("a run that was refused has left a folder")
+	}
+	start(t, dir, "fio", "--name=a", "--filename=/dev/blkstorm-none/x", "--size=64k", "--rw=write").wait().want(t, exitUsage)
+	if sizeOf(t, "/dev/blkstorm-none") != -1 {
+		t.Error("a folder was made among the devices")
+	}
+}

@@ -1,0 +1,85 @@
+package fiojob
+
+import (
+	"strings"
+	"testing"
+
+	"blkstorm/plan/fiojob/jobfile"
+)
+
+// Jobs of the command line come first, and each file but the first waits for those before it, as with fio.
+func TestFilesFollowEachOther(t *testing.T) {
+	c, err := ParseCommand(strings.Fields("--filename=f1 --name=q --new_group one two"), noVariables)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var files [][]jobfile.Section
+	for _, text := range []string{"[a]\n[b]\n", "[global]\nbs=8k\n[c]\n[d]\n", "[e]\nstonewall=0\n"} {
+		sections, err := jobfile.Read(strings.NewReader(text), "jobs", jobfile.Options{Getenv: noVariables})
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, sections)
+	}
+	s := ReadJobs(c, files)
+	w := s.Translate(Env{Look: lookAt, Seed: 1})
+	if len(s.Errors)+len(s.Refusals) > 0 {
+		t.Fatal(s.Errors, s.Refusals)
+	}
+	want := []Clone{{Point: 0, Group: 0}, {Point: 0, Group: 0}, {Point: 0, Group: 0}, {Point: 1, Group: 1}, {Point: 1, Group: 1}, {Point: 1, Group: 1}}
+	for i, name := range []string{"q", "a", "b", "c", "d", "e"} {
+		got := w.Clones[i]
+		if got.Job.Name != name || got.Point != want[i].Point || got.Group != want[i].Group {
+			t.Errorf("job %d: %s in point %d and group %d, want %s in %d and %d", i, got.Job.Name, got.Point, got.Group, name, want[i].Point, want[i].Group)
+		}
+		if got.Job.Name == "c" && len(got.Job.Own)+len(got.Job.Globals) != 2 {
+			t.Errorf("its file is shown as a setting of job c: %v %v", got.Job.Own, got.Job.Globals)
+		}
+	}
+}
+
+func noVariables(string) string { return "" }
+
+// A name that begins only one option is that option; one that begins several is none.
+func TestBeginningsOfNames(t *testing.T) {
+	c, err := ParseCommand([]string{"-P", "--output-form=json", "--nam=a", "--numjob", "3"}, noVariables)
+	if err != nil || !c.ParseOnly || len(c.Formats) != 1 || len(c.Jobs) != 1 {
+		t.Fatalf("%+v, %v", c, err)
+	}
+	if s := c.Jobs[0].Settings; s[1].Name != "numjobs" || s[1].Value != "3" {
+		t.Errorf("%+v", s)
+	}
+	for _, arg := range []string{"--file=x", "--read", "--zonk=1"} {
+		if _, err := ParseCommand([]string{arg}, noVariables); err == nil || !strings.Contains(err.Error(), "is no option") {
+			t.Errorf("%s: %v", arg, err)
+		}
+	}
+	_, err = ParseCommand([]string{"--output-format=json,xml"}, noVariables)
+	if err == nil || strings.Count(err.Error(), "xml") != 1 {
+		t.Errorf("output-format: %v", err)
+	}
+}
+
+// What cannot be is said with the option and its value.
+func TestRefusedValues(t *testing.T) {
+	for _, c := range []struct{ line, want string }{
+		{"--name=a --filename=f1 --percentile_list=50:101", "percentile_list=50:101: must be from 0 to 100"},
+		{"--name=a --filename=f1 --percentile_list=-5", "percentile_list=-5: must be from 0 to 100"},
+		{"--name=a --directory=nowhere --size=1m", "directory=nowhere: there is no folder nowhere"},
+		{"--name=a --filename=new --size=10%", "size is a percentage, and the file is not there"},
+		{"--name=a --filename=f1 --size=2m --readonly", "f1: is not there, or too short, and --readonly is given"},
+		{"--name=a --filename=new --size=2m --readonly", "new: is not there, or too short, and --readonly is given"},
+		{"--name=a --filename=f1 --size=1m --readonly", ""},
+		{"--name=a --size=1g --ioengine=null --readonly", ""},
+		{`--name=a --filename=f1 --rw=write --buffer_pattern="abc"`, ""},
+	} {
+		s, _ := jobs(t, c.line)
+		var got string
+		for _, p := range append(s.Errors, s.Refusals...) {
+			got += p.Error() + "\n"
+		}
+		if (c.want == "") != (got == "") || !strings.Contains(got, c.want) {
+			t.Errorf("%s: %q, want %q", c.line, got, c.want)
+		}
+	}
+}
