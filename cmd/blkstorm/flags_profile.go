@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -70,9 +69,6 @@ func (a *app) profileOf(f *pflag.FlagSet, set *profileFlags, args []string) (*pr
 		o.Engine = set.engine
 	}
 	if f.Changed("claims") {
-		if set.claims == "" {
-			return nil, nil, errors.New("--claims: the name is empty; write --claims DRIVE, with one of " + strings.Join(profile.ClaimNames(), ", ") + ", or a file")
-		}
 		if o.Claims, err = profile.Claims(set.claims); err != nil {
 			return nil, nil, err
 		}

@@ -36,8 +36,6 @@ are printed. Every run with --dir makes the page of its folder by itself.`,
 				return fmt.Errorf("no result is named; write %s DIR", cmd.CommandPath())
 			case len(args) > 1 && output != "":
 				return fmt.Errorf("--output %s: is for one result, and %d are named", output, len(args))
-			case cmd.Flags().Changed("output") && output == "":
-				return errors.New("--output: the name is empty")
 			}
 			return nil
 		},

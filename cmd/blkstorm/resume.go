@@ -40,12 +40,9 @@ func (out *outputFlags) checkResume(f *pflag.FlagSet, targets []string) error {
 }
 
 // checkDir says what is wrong with the options of folders in a run that is not gone on with.
-func (out *outputFlags) checkDir(f *pflag.FlagSet) error {
-	switch {
-	case out.rePrecondition:
+func (out *outputFlags) checkDir() error {
+	if out.rePrecondition {
 		return errors.New("--re-precondition: goes with --resume only")
-	case f.Changed("dir") && out.dir == "":
-		return errors.New("--dir: the name is empty")
 	}
 	return nil
 }
@@ -71,7 +68,7 @@ func (a *app) runOrResume(cmd *cobra.Command, args []string, out *outputFlags, m
 	}
 	p, err := makePlan()
 	if err == nil {
-		err = out.checkDir(f)
+		err = out.checkDir()
 	}
 	if err != nil {
 		return err

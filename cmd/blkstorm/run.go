@@ -111,7 +111,7 @@ func (a *app) frameOf(f *pflag.FlagSet, load *loadFlags, out *outputFlags, targe
 	if f.Changed("resume") {
 		return nil, out.checkResume(f, targets)
 	}
-	if err := out.checkDir(f); err != nil {
+	if err := out.checkDir(); err != nil {
 		return nil, err
 	}
 	if f.Changed("grace") && load.grace <= 0 {
