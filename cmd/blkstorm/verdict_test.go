@@ -89,7 +89,7 @@ func TestWarnsOfUnwrittenBlocks(t *testing.T) {
 
 func TestWarnsOfAShortWindow(t *testing.T) {
 	dev, _ := loopOn(t, 16*mib, lab.LoopOptions{})
-	warned(t, probe(t, dev, "--runtime", "50ms"), "window_too_short", "too few for percentile 99")
+	warned(t, probe(t, dev, "--runtime", "50ms"), "window_too_short", "too few for percentile 9")
 	warned(t, probe(t, dev, "--percentiles", "50,99.99999"), "window_too_short", "percentile 99.99999")
 }
 
