@@ -37,6 +37,8 @@ type Options struct {
 	// RePrecondition has a resumed run repeat its last precondition phase first.
 	RePrecondition bool
 	KeepRows       bool // keep interval rows in the document
+	// SkipNone has Prepare fail where a measured point cannot run, instead of leaving it out.
+	SkipNone bool
 	// Log takes a sentence for people: which device is about to be written, how far a file is.
 	Log func(format string, args ...any)
 	// Begun is called with the document's head when everything is checked, before the first I/O.

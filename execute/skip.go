@@ -1,6 +1,7 @@
 package execute
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -12,7 +13,7 @@ import (
 
 // findSkips compares each point with the targets and the machine. Of several measured points those
 // that cannot run are remembered with the reason, and the rest will run; when none can, or a point that
-// others build upon cannot, that is an error.
+// others build upon cannot, that is an error; with SkipNone the first of all.
 func (s *Session) findSkips() error {
 	s.skipped = map[*plan.Point]string{}
 	measured := 0
@@ -25,8 +26,14 @@ func (s *Session) findSkips() error {
 			if phase.Kind == plan.Measure {
 				measured++
 			}
+			var part *plan.PartError
+			if errors.As(err, &part) {
+				part.Phase, part.Point = i, j
+			}
 			switch {
 			case err == nil:
+			case s.opts.SkipNone:
+				return err
 			case phase.Kind == plan.Measure:
 				s.skipped[point] = err.Error()
 				if first == nil {

@@ -240,7 +240,7 @@ func (p *Plan) CheckEngine(f *device.Facts) error {
 }
 
 // CheckPoint says what on target i does not go with a point: block sizes the device cannot do, ranges
-// that do not fit, slices too small for the threads.
+// that do not fit, slices too small for the threads. A PartError of it knows only the stream.
 func (p *Plan) CheckPoint(point *Point, i int, f *device.Facts) error {
 	for k := range point.Streams {
 		s := &point.Streams[k]
@@ -249,7 +249,7 @@ func (p *Plan) CheckPoint(point *Point, i int, f *device.Facts) error {
 			continue
 		}
 		if err := s.checkOn(at, f, p.Direct); err != nil {
-			return fmt.Errorf("%s: %w", f.Path, err)
+			return &PartError{-1, -1, k, fmt.Errorf("%s: %w", f.Path, err)}
 		}
 	}
 	return nil

@@ -4,6 +4,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"blkstorm/lab"
 )
 
 // Help is an answer, not an error.
@@ -33,5 +35,15 @@ func TestFioFolders(t *testing.T) {
 	start(t, dir, "fio", "--name=a", "--filename=/dev/blkstorm-none/x", "--size=64k", "--rw=write").wait().want(t, exitUsage)
 	if sizeOf(t, "/dev/blkstorm-none") != -1 {
 		t.Error("a folder was made among the devices")
+	}
+}
+
+// A job that a device cannot do is refused by its name, whatever else would run: never left out.
+func TestFioImpossibleJob(t *testing.T) {
+	dev, _ := loopOn(t, 16*mib, lab.LoopOptions{SectorSize: 4096})
+	common := []string{"fio", "--filename=" + dev, "--direct=1", "--size=1m", "--output-format=json", "--name=good", "--bs=4k", "--name=bad", "--stonewall", "--bs=512"}
+	out := blkstorm(t, common...).want(t, exitUsage, "command line: job bad: "+dev+": --bs 512")
+	if !strings.Contains(out.stdout, `"jobname" : "bad"`) || strings.Contains(out.stdout, `"total_ios" : 256`) {
+		t.Errorf("no document of a refusal:\n%s", out.stdout)
 	}
 }

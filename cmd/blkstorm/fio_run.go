@@ -61,7 +61,7 @@ func (a *app) runFioPlan(ctx context.Context, c *fiojob.Command, in *fioout.Inpu
 	if err := a.allowFioSignatures(p, c.DestroySignature); err != nil {
 		return err
 	}
-	opts := execute.Options{Version: version, Dir: c.Dir, Roots: a.roots}
+	opts := execute.Options{Version: version, Dir: c.Dir, Roots: a.roots, SkipNone: true}
 	opts.Begun = func(d *result.Doc) error {
 		in.Doc = d
 		return status.head()

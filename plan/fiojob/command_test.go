@@ -83,3 +83,28 @@ func TestRefusedValues(t *testing.T) {
 		}
 	}
 }
+
+// Each file is a line of its own; --section holds there, too.
+func TestShowCommandOfFiles(t *testing.T) {
+	const text = "[global]\nbs=8k\n[a]\nfilename=x\nrw=read\ndescription=two words\n[b]\nrw=write\n"
+	for _, c := range []struct{ line, want string }{
+		{"", "fio --bs=8k --name=a --rw=read --description=\"two words\" --filename=x --name=b --rw=write "},
+		{"--section=b", "fio --bs=8k --name=b --rw=write "},
+		{"--direct=1 --section=b --name=q --thread", "fio --direct=1 --name=q --thread \nfio --direct=1 --bs=8k --name=b --rw=write "},
+	} {
+		sections, err := jobfile.Read(strings.NewReader(text), "jobs", jobfile.Options{Getenv: noVariables})
+		if err != nil {
+			t.Fatal(err)
+		}
+		command, err := ParseCommand(strings.Fields(c.line), noVariables)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := ShowCommand(command, [][]jobfile.Section{sections}); got != c.want {
+			t.Errorf("%s: %q, want %q", c.line, got, c.want)
+		}
+		if got := ShowCommand(command, [][]jobfile.Section{sections, sections}); !strings.HasSuffix(got, strings.TrimPrefix(c.want, "fio --direct=1 --name=q --thread \n")) || strings.Count(got, "fio ") != strings.Count(c.want, "fio ")+1 {
+			t.Errorf("%s, two files: %q", c.line, got)
+		}
+	}
+}

@@ -1,23 +1,26 @@
 package fiojob
 
 import (
+	"slices"
 	"strings"
 
 	"blkstorm/plan/fiojob/jobfile"
 )
 
-// ShowCommand is the command line that does what job files say: the options of [global] sections, then each
-// job's own after its name, its file last, as fio prints them. Values stand as they are.
+// ShowCommand is the command line that does what job files say, a line for each of them: the options of [global]
+// sections, then each job's own after its name, its file last, as fio prints them. Values stand as they are.
 func ShowCommand(c *Command, files [][]jobfile.Section) string {
 	var b strings.Builder
-	b.WriteString("fio ")
 	show := func(s jobfile.Setting) {
 		name := s.Name
 		if o := Lookup(name); o != nil {
 			name = o.Name
 		}
 		b.WriteString("--" + name)
-		if s.Given {
+		switch {
+		case name == "description":
+			b.WriteString(`="` + s.Value + `"`)
+		case s.Given:
 			b.WriteString("=" + s.Value)
 		}
 		b.WriteString(" ")
@@ -41,16 +44,25 @@ func ShowCommand(c *Command, files [][]jobfile.Section) string {
 			show(set)
 		}
 	}
-	for _, set := range c.Defaults {
-		show(set)
-	}
-	for _, sections := range files {
+	line := func(sections []jobfile.Section) {
+		if b.Len() > 0 {
+			b.WriteString("\n")
+		}
+		b.WriteString("fio ")
+		for _, set := range c.Defaults {
+			show(set)
+		}
 		for i := range sections {
-			job(&sections[i])
+			if s := &sections[i]; s.Name == jobfile.Global || len(c.Sections) == 0 || slices.Contains(c.Sections, s.Name) || s.Pos.Line == 0 {
+				job(s)
+			}
 		}
 	}
-	for i := range c.Jobs {
-		job(&c.Jobs[i])
+	if len(c.Jobs) > 0 || len(files) == 0 {
+		line(c.Jobs)
+	}
+	for _, sections := range files {
+		line(sections)
 	}
 	return b.String()
 }
