@@ -95,7 +95,7 @@ func (t *translator) names(j *Job, clone int) ([]string, error) {
 	format := j.Text("filename_format", "$jobname.$jobnum.$filenum")
 	var names []string
 	for i := range n {
-		names = append(names, fileName(dir, format, j.Name, strconv.Itoa(clone), strconv.FormatInt(i, 10)))
+		names = append(names, fileName(dir, format, j.section, strconv.Itoa(clone), strconv.FormatInt(i, 10)))
 	}
 	return names, nil
 }
