@@ -159,10 +159,10 @@ func (t *translator) lay(j *Job, name string, e *extent, f *Facts, clone, files 
 		e.offset -= e.offset % n
 	}
 	switch {
-	case !given && f.Bytes == 0:
-		return errors.New("size is not given, and the file is not there")
 	case whole == 0 && strings.HasSuffix(j.Text("size", ""), "%"):
 		return errors.New("size is a percentage, and the file is not there: give it in bytes, or filesize")
+	case !given && f.Bytes == 0:
+		return errors.New("size is not given, and the file is not there")
 	case !given:
 		e.length = f.Bytes - e.offset
 	case f.Block || f.Exists && e.offset+size > f.Bytes && strings.HasSuffix(j.Text("size", ""), "%"):
