@@ -108,3 +108,19 @@ func TestShowCommandOfFiles(t *testing.T) {
 		}
 	}
 }
+
+// A name among the options of [global] is not that of the jobs, one among a job's own is;
+// files are called by the section.
+func TestNames(t *testing.T) {
+	sections, err := jobfile.Read(strings.NewReader("[global]\nname=g\nsize=4k\n[a]\n[b]\nname=c\n"), "jobs", jobfile.Options{Getenv: noVariables})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := ReadJobs(&Command{}, [][]jobfile.Section{sections})
+	if s.Jobs[0].Name != "a" || s.Jobs[1].Name != "c" {
+		t.Errorf("%s and %s, want a and c", s.Jobs[0].Name, s.Jobs[1].Name)
+	}
+	if made := s.Translate(Env{Look: lookAt}).Create; len(made) != 2 || made[0].Path != "a.0.0" || made[1].Path != "b.0.0" {
+		t.Errorf("files %v", made)
+	}
+}

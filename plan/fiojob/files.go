@@ -95,7 +95,7 @@ func (t *translator) names(j *Job, clone int) ([]string, error) {
 	format := j.Text("filename_format", "$jobname.$jobnum.$filenum")
 	var names []string
 	for i := range n {
-		names = append(names, fileName(dir, format, j.Name, strconv.Itoa(clone), strconv.FormatInt(i, 10)))
+		names = append(names, fileName(dir, format, j.section, strconv.Itoa(clone), strconv.FormatInt(i, 10)))
 	}
 	return names, nil
 }
@@ -160,10 +160,10 @@ func (t *translator) lay(j *Job, name string, e *extent, f *Facts, clone, files 
 		e.offset -= e.offset % n
 	}
 	switch {
-	case !given && f.Bytes == 0:
-		return errors.New("size is not given, and the file is not there")
 	case whole == 0 && strings.HasSuffix(j.Text("size", ""), "%"):
 		return errors.New("size is a percentage, and the file is not there: give it in bytes, or filesize")
+	case !given && f.Bytes == 0:
+		return errors.New("size is not given, and the file is not there")
 	case !given:
 		e.length = f.Bytes - e.offset
 	case f.Block || f.Exists && e.offset+size > f.Bytes && strings.HasSuffix(j.Text("size", ""), "%"):

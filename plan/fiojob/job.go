@@ -13,7 +13,9 @@ import (
 // Job is one job with all that holds for it, before it is cloned (numjobs).
 type Job struct {
 	Name string
-	Pos  jobfile.Pos
+	// section is its name in brackets, or that of --name: its files are called so, whatever name= says.
+	section string
+	Pos     jobfile.Pos
 	// Own are the settings of its section, and Globals those that it inherits, as written and in order.
 	Own, Globals []jobfile.Setting
 	// effective are the last ones of each option, by canonical name.
@@ -106,7 +108,7 @@ func ReadJobs(c *Command, files [][]jobfile.Section) *Set {
 
 func (s *Set) add(section *jobfile.Section, globals []jobfile.Setting) {
 	j := &Job{
-		Name: section.Name, Pos: section.Pos, Own: section.Settings, Globals: slices.Clone(globals),
+		Name: section.Name, section: section.Name, Pos: section.Pos, Own: section.Settings, Globals: slices.Clone(globals),
 		effective: map[string]jobfile.Setting{}, kbBase: kbDefault,
 	}
 	all := slices.Concat(globals, section.Settings)
@@ -121,8 +123,10 @@ func (s *Set) add(section *jobfile.Section, globals []jobfile.Setting) {
 	for _, set := range section.Settings {
 		s.setting(j, engineOf(all), set)
 	}
-	if set, ok := j.effective["name"]; ok {
-		j.Name = set.Value
+	for _, set := range section.Settings { // not that of [global]: there each section's own name holds
+		if set.Name == "name" && set.Value != "" {
+			j.Name = set.Value
+		}
 	}
 	s.whole(j)
 	s.Jobs = append(s.Jobs, j)
