@@ -132,8 +132,8 @@ type Stream struct {
 	// Time ends the stream so long after it has begun to be measured: after the ramp, or after its own
 	// start if that is later. 0: it has no such end.
 	Time Duration `json:"time,omitempty"`
-	// Bytes and IOs end each of the stream's threads when it has issued so much; a last I/O may go over
-	// Bytes. 0: no such end. A stream ends at the first of its ends, and at the latest with its point.
+	// Bytes and IOs end each of the stream's threads when it has issued so much; the last I/O is cut
+	// to what is left of Bytes, or goes over it where that is no whole number of blocks. 0: no such end. A stream ends at the first of its ends, and at the latest with its point.
 	Bytes int64 `json:"bytes,omitempty"`
 	IOs   int64 `json:"ios,omitempty"`
 	// Together has each thread serve all of the stream's targets, in turns, at the stream's depth;

@@ -7,6 +7,7 @@ import (
 	"blkstorm/ioengine/null"
 	"blkstorm/op"
 	"blkstorm/plan"
+	"blkstorm/workload"
 )
 
 // A stream ends after its bytes or its I/Os, exactly, and the point with the last of them.
@@ -20,6 +21,23 @@ func TestStreamEndsAfterItsWork(t *testing.T) {
 	got := []uint64{r.Cells[0].Ops[op.Read].Latency.Count(), r.Cells[1].Ops[op.Write].Latency.Count(), r.Cells[2].Ops[op.Read].Latency.Count()}
 	if got[0] != 1001 || got[1] != 2*78 || got[2] != 150 || !r.Completed {
 		t.Errorf("%d I/Os, completed %v", got, r.Completed)
+	}
+}
+
+// Of several sizes, the last I/O is cut so that the bytes are exactly those asked for.
+func TestLastIOIsCut(t *testing.T) {
+	for seed := range uint64(20) {
+		s := stream("randrw", 1, 4)
+		split, err := workload.ParseSplits("4k/50:64k/50", [3]int64{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Workload.BlockSize, s.Workload.BlockSizeSplit, s.Bytes = 64<<10, split, 1<<20
+		r, g := run1(t, Config{Point: point(0, 0, 50*time.Millisecond, s), Targets: []Target{nowhere(1 << 30)}, Driver: &null.Driver, Seed: seed})
+		checkSums(t, g, r)
+		if n := r.Cells[0].Ops[op.Read].Bytes + r.Cells[0].Ops[op.Write].Bytes; n != 1<<20 || !r.Completed {
+			t.Errorf("seed %d: %d bytes, completed %v", seed, n, r.Completed)
+		}
 	}
 }
 

@@ -93,9 +93,21 @@ func (th *thread) prepareSlot(request *workload.Request) uint32 {
 		th.left--
 	}
 	if th.room -= request.Length; th.room <= 0 {
-		th.left = 0
+		th.lastOf(io)
 	}
 	return slot
+}
+
+// lastOf ends a thread whose bytes are spent. Its last I/O is cut to what was left of them, as fio does, where
+// that is whole blocks; else it goes over.
+func (th *thread) lastOf(io *ioengine.IO) {
+	th.left = 0
+	if over := -th.room; over > 0 && over%th.grain == 0 {
+		io.Length -= over
+		if io.Buf != nil {
+			io.Buf = io.Buf[:io.Length]
+		}
+	}
 }
 
 // refillPaced issues what is planned up to now, however late.

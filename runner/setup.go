@@ -36,7 +36,7 @@ func (th *thread) prepare(s *plan.Stream, number int, targets []int, pace *pace)
 	}
 	th.room = math.MaxInt64
 	if s.Bytes > 0 {
-		th.room = s.Bytes
+		th.room, th.grain = s.Bytes, s.Workload.Grain()
 	}
 	if len(files) > 1 {
 		th.files = files

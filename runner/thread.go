@@ -41,6 +41,7 @@ type thread struct {
 	turn    int32  // index of the one whose turn it is
 	left    int64  // I/Os, syncs apart, to issue before the thread ends by itself, or -1
 	room    int64  // bytes to issue before it does
+	grain   int64  // what all block sizes are multiples of
 	begins  int64  // when the thread begins
 	until   int64  // when it issues no more
 	over    int64  // when it had issued its last I/O by itself
