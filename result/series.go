@@ -21,7 +21,7 @@ type Spread struct {
 	Samples  int
 	Min, Max float64
 	Mean     float64
-	squares  float64 // of the deviations, summed up
+	Squares  float64 // of the deviations, summed up
 }
 
 // Add takes in a value.
@@ -33,7 +33,7 @@ func (s *Spread) Add(v float64) {
 	s.Min, s.Max = min(s.Min, v), max(s.Max, v)
 	diff := v - s.Mean
 	s.Mean += diff / float64(s.Samples)
-	s.squares += diff * (v - s.Mean)
+	s.Squares += diff * (v - s.Mean)
 }
 
 // StdDev is the deviation of the sample.
@@ -41,7 +41,7 @@ func (s *Spread) StdDev() float64 {
 	if s.Samples < 2 {
 		return 0
 	}
-	return math.Sqrt(s.squares / float64(s.Samples-1))
+	return math.Sqrt(s.Squares / float64(s.Samples-1))
 }
 
 // following is the series of a stream's directions while its point runs.
