@@ -9,9 +9,12 @@ package fiojob
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
+
+	"blkstorm/spelling"
 )
 
 // Effect is what becomes of an option.
@@ -207,35 +210,7 @@ func checkShare(value string, kbBase int64) error {
 }
 
 // nearest is the known name that a slip of the finger turns into name; empty if none is near.
-func nearest(name string) string {
-	best, least := "", 1+len(name)/3
-	if len(name) > 40 {
-		return ""
-	}
-	for known := range byName {
-		if d := distance(name, known); d < least || d == least && best != "" && known < best {
-			best, least = known, d
-		}
-	}
-	return best
-}
+func nearest(name string) string { return spelling.Nearest(name, allNames) }
 
-// distance is Levenshtein's.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal, row[j+1] = row[j+1], min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
-}
+// allNames are those of Options with their aliases, sorted.
+var allNames = slices.Sorted(maps.Keys(byName))

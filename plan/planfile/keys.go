@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"blkstorm/plan"
+	"blkstorm/spelling"
 	"blkstorm/workload"
 )
 
@@ -115,36 +116,5 @@ func unknownKey(name string, known []string) error {
 // nearest is the known word that a slip of the finger, or an option's spelling, turns into name; empty if
 // none is near.
 func nearest(name string, known []string) string {
-	if len(name) > 40 {
-		return ""
-	}
-	name = strings.ReplaceAll(strings.ToLower(strings.TrimLeft(name, "-")), "-", "_")
-	best, least := "", 1+len(name)/3
-	for _, k := range known {
-		if d := distance(name, k); d < least || d == 0 {
-			best, least = k, d
-		}
-	}
-	return best
-}
-
-// distance is Levenshtein's: the fewest letters to insert, to drop or to change.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
+	return spelling.Nearest(strings.ReplaceAll(strings.ToLower(strings.TrimLeft(name, "-")), "-", "_"), known)
 }
