@@ -75,6 +75,25 @@ func (r Roots) Slaves(name string) (list []string) {
 	return list
 }
 
+// wholeDisks are the directories of a disk in sysfs, or of that which a partition is of.
+func (r Roots) wholeDisks(name string) (list []string) {
+	paths, err := r.diskPaths(name)
+	if err != nil {
+		return nil
+	}
+	for _, stat := range paths {
+		disk, err := filepath.EvalSymlinks(filepath.Dir(stat))
+		if err != nil {
+			continue
+		}
+		if exists(filepath.Join(disk, "partition")) {
+			disk = filepath.Dir(disk)
+		}
+		list = append(list, disk)
+	}
+	return list
+}
+
 // diskPaths are where a disk's counters may be, the likelier place first.
 func (r Roots) diskPaths(name string) ([]string, error) {
 	name = strings.ReplaceAll(name, "/", "!") // as sysfs spells it

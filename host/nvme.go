@@ -87,18 +87,7 @@ var controllerName = regexp.MustCompile(`^nvme[0-9]+$`)
 // nvmeController is the character device of the controller that a disk hangs on; empty when it is no NVMe
 // drive. With native multipath that is the first of those that lead to it: they have one log.
 func (r Roots) nvmeController(name string) string {
-	paths, err := r.diskPaths(name)
-	if err != nil {
-		return ""
-	}
-	for _, stat := range paths {
-		disk, err := filepath.EvalSymlinks(filepath.Dir(stat))
-		if err != nil {
-			continue
-		}
-		if exists(filepath.Join(disk, "partition")) {
-			disk = filepath.Dir(disk)
-		}
+	for _, disk := range r.wholeDisks(name) {
 		parent, err := filepath.EvalSymlinks(filepath.Join(disk, "device"))
 		if err != nil {
 			continue

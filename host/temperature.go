@@ -71,18 +71,7 @@ func (r Roots) newThermometer(disks []string, every time.Duration) *Thermometer 
 
 // hwmon is the directory with a disk's temperature; empty when there is none.
 func (r Roots) hwmon(name string) string {
-	paths, err := r.diskPaths(name)
-	if err != nil {
-		return ""
-	}
-	for _, stat := range paths {
-		disk, err := filepath.EvalSymlinks(filepath.Dir(stat))
-		if err != nil {
-			continue
-		}
-		if exists(filepath.Join(disk, "partition")) {
-			disk = filepath.Dir(disk)
-		}
+	for _, disk := range r.wholeDisks(name) {
 		// NVMe: below the controller, which with native multipath is one of several below the
 		// subsystem. Others: below the SCSI device.
 		for _, place := range []string{"hwmon*", "hwmon/hwmon*", "nvme*/hwmon*", "device/hwmon/hwmon*"} {
