@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"blkstorm/printable"
+	"blkstorm/result"
 	"blkstorm/verdict"
 )
 
@@ -154,21 +155,9 @@ func warnings(b *strings.Builder, list []verdict.Warning) {
 	}
 }
 
-// sentence writes text between words into lines, the first after head and the others after rest.
+// sentence writes text in lines, the first after head and the others after rest.
 func sentence(b *strings.Builder, head, rest, text string) {
-	line, empty := head, true
-	for _, word := range strings.Fields(printable.Text(text)) {
-		if !empty && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > width {
-			b.WriteString(line + "\n")
-			line, empty = rest, true
-		}
-		if !empty {
-			line += " "
-		}
-		line += word
-		empty = false
-	}
-	b.WriteString(strings.TrimRight(line, " ") + "\n")
+	result.WriteWrapped(b, head, rest, printable.Text(text), width)
 }
 
 // methods in words.

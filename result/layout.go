@@ -19,8 +19,8 @@ func WriteGrid(b *strings.Builder, indent string, left int, rows [][]string) {
 	t.write(b, indent)
 }
 
-// WriteWrapped appends a sentence to b, broken into lines as the text has them: the first after head, the
+// WriteWrapped appends a sentence to b, broken into lines of at most width columns: the first after head, the
 // others after rest. What must not be printed is escaped.
-func WriteWrapped(b *strings.Builder, head, rest, text string) {
-	wrap(b, head, rest, text, textWidth)
+func WriteWrapped(b *strings.Builder, head, rest, text string, width int) {
+	wrap(b, head, rest, text, width)
 }

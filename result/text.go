@@ -14,8 +14,8 @@ import (
 	"blkstorm/verdict"
 )
 
-// textWidth is where running text is wrapped; tables are as wide as they are.
-const textWidth = 96
+// TextWidth is where running text is wrapped; tables are as wide as they are.
+const TextWidth = 96
 
 // WriteText writes the document for people: what ran, one table per point, what to think of it.
 func WriteText(w io.Writer, d *Doc) error {
@@ -79,12 +79,12 @@ func (d *Doc) textPoint(b *strings.Builder, index int, p *Point) {
 	}
 	b.WriteString(printable.Text(head) + "\n")
 	if p.Skipped != "" {
-		wrap(b, "  skipped: ", "    ", p.Skipped, textWidth)
+		wrap(b, "  skipped: ", "    ", p.Skipped, TextWidth)
 		return
 	}
 	if d.Merge == nil { // else the machines' notes say it
 		for _, line := range p.status() {
-			wrap(b, "  *** ", "      ", line, textWidth)
+			wrap(b, "  *** ", "      ", line, TextWidth)
 		}
 	}
 	facts := d.textFacts(p)
@@ -320,9 +320,9 @@ func (d *Doc) textSummary(b *strings.Builder) {
 
 func textWarnings(b *strings.Builder, list []verdict.Warning) {
 	for _, w := range list {
-		wrap(b, "  warning ["+w.Code+"]: ", "    ", w.Message, textWidth)
+		wrap(b, "  warning ["+w.Code+"]: ", "    ", w.Message, TextWidth)
 		if w.Advice != "" {
-			wrap(b, "    ", "    ", w.Advice, textWidth)
+			wrap(b, "    ", "    ", w.Advice, TextWidth)
 		}
 	}
 }

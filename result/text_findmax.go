@@ -15,13 +15,13 @@ func (d *Doc) textFindMax(b *strings.Builder) {
 	limit := strings.Replace(f.Limit, "=", " within ", 1)
 	b.WriteString("\n")
 	if f.FoundIOPS == nil {
-		wrap(b, "", "  ", fmt.Sprintf("no capacity found with %s (%s arrivals): %s", limit, f.Arrival, f.Why), textWidth)
+		wrap(b, "", "  ", fmt.Sprintf("no capacity found with %s (%s arrivals): %s", limit, f.Arrival, f.Why), TextWidth)
 	} else {
 		text := fmt.Sprintf("capacity %s IOPS with %s (%s arrivals), confirmed over %s s", number(*f.FoundIOPS, 0), limit, f.Arrival, trimmed(d.Points[*f.FoundPoint].WindowS))
 		if f.ReachedCeiling {
 			text += "; the device gives no more than that, whatever the limit"
 		}
-		wrap(b, "", "  ", text, textWidth)
+		wrap(b, "", "  ", text, TextWidth)
 	}
 	if len(d.Points) == 0 {
 		return
@@ -38,7 +38,7 @@ func (d *Doc) textFindMax(b *strings.Builder) {
 		facts.write(b, "  ")
 		last := d.Points[len(d.Points)-1]
 		for _, line := range last.status() {
-			wrap(b, "  *** ", "      ", line, textWidth)
+			wrap(b, "  *** ", "      ", line, TextWidth)
 		}
 		last.textFaults(b)
 		shown = -1
@@ -136,5 +136,5 @@ func (d *Doc) textOtherWarnings(b *strings.Builder, shown int) {
 	for _, code := range order {
 		parts = append(parts, fmt.Sprintf("%s (%s)", code, plural(uint64(counts[code]), "step")))
 	}
-	wrap(b, "  warnings of the other steps: ", "    ", strings.Join(parts, ", ")+"; --format json has them in full", textWidth)
+	wrap(b, "  warnings of the other steps: ", "    ", strings.Join(parts, ", ")+"; --format json has them in full", TextWidth)
 }

@@ -18,7 +18,7 @@ func (d *Doc) textMergeHead(b *strings.Builder) {
 	}
 	fmt.Fprintf(b, "merged from the results of %s\n", plural(uint64(len(g.Members)), "machine"))
 	for _, l := range g.LeftOut {
-		wrap(b, "  *** LEFT OUT: ", "      ", l.Path+": "+l.Reason, textWidth)
+		wrap(b, "  *** LEFT OUT: ", "      ", l.Path+": "+l.Reason, TextWidth)
 	}
 }
 
@@ -34,7 +34,7 @@ func (d *Doc) textMergePoint(b *strings.Builder, i int) {
 	}
 	g := &d.Merge.Points[i]
 	b.WriteString("\n")
-	wrap(b, "  ", "  ", g.says(), textWidth)
+	wrap(b, "  ", "  ", g.says(), TextWidth)
 	var rows []figure
 	var notes [][2]string
 	for k := range g.Rows {
@@ -70,7 +70,7 @@ func (d *Doc) textMergePoint(b *strings.Builder, i int) {
 			fmt.Fprintf(b, "  and %s with notes\n", plural(uint64(len(notes)-k), "more machine"))
 			break
 		}
-		wrap(b, "  *** "+printable.Text(n[0])+": ", "      ", n[1], textWidth)
+		wrap(b, "  *** "+printable.Text(n[0])+": ", "      ", n[1], TextWidth)
 	}
 }
 

@@ -16,18 +16,18 @@ func (d *Doc) textRounds(b *strings.Builder, r *Rounds, indexes []int) {
 	phase := &d.Plan.Phases[r.Phase]
 	rule := &phase.Rounds.Rule
 	wrap(b, "", "  ", fmt.Sprintf("rounds of %s, at most %d: %d finished (points %d to %d)",
-		plural(uint64(len(phase.Points)), "point"), rule.MaxRounds, r.Done, indexes[0]+1, indexes[len(indexes)-1]+1), textWidth)
+		plural(uint64(len(phase.Points)), "point"), rule.MaxRounds, r.Done, indexes[0]+1, indexes[len(indexes)-1]+1), TextWidth)
 	where := d.textTargets(d.Points[indexes[0]])
 	d.Points[indexes[0]].textEngine(where)
 	where.write(b, "  ")
 	limits := fmt.Sprintf("(rule, for each: range within %g %%, fitted range within %g %% of the mean, over the same %d rounds)", rule.RangePct, rule.FittedPct, rule.Window)
 	switch {
 	case r.Reached:
-		wrap(b, "  ", "    ", fmt.Sprintf("steady state reached in round %d %s", r.Last, limits), textWidth)
+		wrap(b, "  ", "    ", fmt.Sprintf("steady state reached in round %d %s", r.Last, limits), TextWidth)
 	case r.Done >= rule.MaxRounds:
-		wrap(b, "  ", "    ", fmt.Sprintf("NOT STEADY after %s %s", plural(uint64(r.Done), "round"), limits), textWidth)
+		wrap(b, "  ", "    ", fmt.Sprintf("NOT STEADY after %s %s", plural(uint64(r.Done), "round"), limits), TextWidth)
 	default:
-		wrap(b, "  *** ", "      ", fmt.Sprintf("ENDED after %s, before steady state was reached %s", plural(uint64(r.Done), "round"), limits), textWidth)
+		wrap(b, "  *** ", "      ", fmt.Sprintf("ENDED after %s, before steady state was reached %s", plural(uint64(r.Done), "round"), limits), TextWidth)
 	}
 	for i := range r.Tracked {
 		t := &r.Tracked[i]
@@ -35,7 +35,7 @@ func (d *Doc) textRounds(b *strings.Builder, r *Rounds, indexes []int) {
 		if !r.Reached && t.Steady.State.Reason != "" {
 			what += ": " + t.Steady.State.Reason
 		}
-		wrap(b, "  tracked: ", "    ", what, textWidth)
+		wrap(b, "  tracked: ", "    ", what, TextWidth)
 		textRoundFigures(b, &t.Steady)
 	}
 	d.textAsserted(b, indexes)
@@ -50,7 +50,7 @@ func (d *Doc) textCells(b *strings.Builder, r *Rounds, phase *plan.Phase) {
 		over = "no full window: means over the points that there are, their p99 and the highest max"
 	}
 	b.WriteString("\n")
-	wrap(b, "  ", "    ", over, textWidth)
+	wrap(b, "  ", "    ", over, TextWidth)
 	var rows []figure
 	for i := range r.Cells {
 		rows = append(rows, figure{r.Cells[i].Label, r.Cells[i].stat()})
@@ -83,7 +83,7 @@ func (r *Rounds) textSkips(b *strings.Builder) {
 		if c := &r.Cells[i]; c.Skipped != "" {
 			b.WriteString(gap)
 			gap = ""
-			wrap(b, "  "+printable.Text(c.Label)+" skipped: ", "    ", c.Skipped, textWidth)
+			wrap(b, "  "+printable.Text(c.Label)+" skipped: ", "    ", c.Skipped, TextWidth)
 		}
 	}
 }
@@ -159,7 +159,7 @@ func (d *Doc) textAsserted(b *strings.Builder, indexes []int) {
 		}
 	}
 	for _, text := range order {
-		wrap(b, "  assert ", "    ", fmt.Sprintf("%s: kept in %d of %d points", text, kept[text], all[text]), textWidth)
+		wrap(b, "  assert ", "    ", fmt.Sprintf("%s: kept in %d of %d points", text, kept[text], all[text]), TextWidth)
 	}
 }
 
@@ -182,9 +182,9 @@ func (d *Doc) textOften(b *strings.Builder, indexes []int) {
 		p := d.Points[first[code]]
 		for _, w := range p.Warnings {
 			if w.Code == code {
-				wrap(b, "  warning ["+w.Code+"]: ", "    ", fmt.Sprintf("%s (in %d of %d points, first in [%d] %s)", w.Message, count[code], ran, first[code]+1, p.Label), textWidth)
+				wrap(b, "  warning ["+w.Code+"]: ", "    ", fmt.Sprintf("%s (in %d of %d points, first in [%d] %s)", w.Message, count[code], ran, first[code]+1, p.Label), TextWidth)
 				if w.Advice != "" {
-					wrap(b, "    ", "    ", w.Advice, textWidth)
+					wrap(b, "    ", "    ", w.Advice, TextWidth)
 				}
 				break
 			}

@@ -18,7 +18,7 @@ func (p *Point) textSteady(b *strings.Builder) {
 	if st.Steady {
 		head = fmt.Sprintf("steady state reached in round %d", st.Reached)
 	}
-	wrap(b, "  ", "    ", fmt.Sprintf("%s (rule: %s)", head, r.Rule.String()), textWidth)
+	wrap(b, "  ", "    ", fmt.Sprintf("%s (rule: %s)", head, r.Rule.String()), TextWidth)
 	textRoundFigures(b, r)
 }
 
@@ -28,7 +28,7 @@ func textRoundFigures(b *strings.Builder, r *steady.Report) {
 	scale, unit := steadyUnit(r.Rule.Metric)
 	if st.First > 0 && st.Mean > 0 {
 		wrap(b, "    ", "    ", fmt.Sprintf("rounds %d to %d: mean %s %s, range %.3g %%, slope %.3g %% per round, fitted range %.3g %%, correlation %.2f",
-			st.First, st.Rounds, number(st.Mean/scale, 1), unit, st.RangePct, st.SlopePct, st.FittedPct, st.Correlation), textWidth)
+			st.First, st.Rounds, number(st.Mean/scale, 1), unit, st.RangePct, st.SlopePct, st.FittedPct, st.Correlation), TextWidth)
 	}
 	var values []string
 	for _, v := range r.Values[max(0, len(r.Values)-shownRounds):] {
@@ -38,7 +38,7 @@ func textRoundFigures(b *strings.Builder, r *steady.Report) {
 		}
 		values = append(values, number(*v/scale, 1))
 	}
-	wrap(b, "    ", "      ", fmt.Sprintf("%s of the rounds in %s: %s", r.Rule.Metric, unit, strings.Join(values, ", ")), textWidth)
+	wrap(b, "    ", "      ", fmt.Sprintf("%s of the rounds in %s: %s", r.Rule.Metric, unit, strings.Join(values, ", ")), TextWidth)
 }
 
 // steadyUnit is how values of a metric are shown.
@@ -69,6 +69,6 @@ const shownRounds = 25
 // textAsserts lists the limits and whether they were kept.
 func (p *Point) textAsserts(b *strings.Builder) {
 	for _, r := range p.Asserts {
-		wrap(b, "  assert ", "    ", r.String(), textWidth)
+		wrap(b, "  assert ", "    ", r.String(), TextWidth)
 	}
 }

@@ -98,7 +98,7 @@ func (d *Doc) textKnee(b *strings.Builder, spec *sweep.Spec) {
 	limit := strings.Replace(k.Limit, "=", " within ", 1)
 	b.WriteString("\n")
 	if k.Point == nil {
-		wrap(b, "  ", "    ", "knee: no point has "+limit, textWidth)
+		wrap(b, "  ", "    ", "knee: no point has "+limit, TextWidth)
 		return
 	}
 	metric, _, _ := strings.Cut(k.Limit, "=")
@@ -109,5 +109,5 @@ func (d *Doc) textKnee(b *strings.Builder, spec *sweep.Spec) {
 		where = " at " + at.String()
 	}
 	wrap(b, "  ", "    ", fmt.Sprintf("knee: %s IOPS%s ([%d]), the most with %s; there %s is %s %s",
-		number(k.IOPS, 0), where, *k.Point+1, limit, metric, number(float64(k.Value)/scale, decimals(float64(k.Value)/scale)), unit), textWidth)
+		number(k.IOPS, 0), where, *k.Point+1, limit, metric, number(float64(k.Value)/scale, decimals(float64(k.Value)/scale)), unit), TextWidth)
 }

@@ -23,7 +23,7 @@ func WriteText(w io.Writer, d *result.Doc) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "\n%s\n", printable.Text("the tables of "+d.Plan.Profile))
 	if d.Plan.Quick {
-		result.WriteWrapped(&b, "  ", "  ", "quick: the times are scaled down, so these figures show that the procedure works, and are not to be compared with published ones")
+		result.WriteWrapped(&b, "  ", "  ", "quick: the times are scaled down, so these figures show that the procedure works, and are not to be compared with published ones", result.TextWidth)
 	}
 	for i := range tables {
 		tables[i].write(&b)
@@ -52,7 +52,7 @@ func (t *Table) write(b *strings.Builder) {
 		result.WriteGrid(b, "    ", names, part)
 	}
 	for _, n := range t.Notes {
-		result.WriteWrapped(b, "    ", "    ", n)
+		result.WriteWrapped(b, "    ", "    ", n, result.TextWidth)
 	}
 }
 
