@@ -7,7 +7,6 @@ package browser
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -165,18 +164,6 @@ func (b *Browser) Blank(t testing.TB) []string {
 func (b *Browser) Overflow(t testing.TB) int {
 	t.Helper()
 	return Eval[int](t, b, `document.documentElement.scrollWidth - document.documentElement.clientWidth`)
-}
-
-// Shoot writes a picture of the whole page, for people.
-func (b *Browser) Shoot(t testing.TB, to string) {
-	t.Helper()
-	png, err := chromedp.Run(b.ctx, chromedp.FullScreenshot(100))
-	if err == nil {
-		err = os.WriteFile(to, png, 0o666)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 // PDF is the page as it is printed.
