@@ -41,9 +41,6 @@ func (a *app) runFio(ctx context.Context, c *fiojob.Command, set *fiojob.Set, wo
 			}
 		}
 	}
-	if err := a.allowFioSignatures(p, c.DestroySignature); err != nil {
-		return err
-	}
 	in := &fioout.Input{Work: work, Set: set, PID: os.Getpid(), TerseVersion: c.TerseVersion}
 	status, err := newFioStatus(a, c, in)
 	if err != nil {
@@ -65,12 +62,6 @@ func (a *app) runFioPlan(ctx context.Context, c *fiojob.Command, in *fioout.Inpu
 	opts.Begun = func(d *result.Doc) error {
 		in.Doc = d
 		return status.head()
-	}
-	opts.PointBegun = func(_, _ int, _ string, p *plan.Point) {
-		if in.Disks == nil {
-			in.Disks = fioout.Watch(a.roots.Host, in.Doc.Targets)
-		}
-		in.PointBegin(p)
 	}
 	var steadied []*fioSteady
 	steadied, in.Steady = newFioSteady(in.Work)
@@ -133,13 +124,7 @@ func (a *app) runFioPlan(ctx context.Context, c *fiojob.Command, in *fioout.Inpu
 			a.complain(fault)
 		}
 	}
-	if hung(doc) {
-		a.leave(err)
-	}
-	if err != nil {
-		a.complain(err)
-		a.exit = max(a.exit, exitUsage)
-	}
+	a.conclude(doc, err)
 	return nil
 }
 

@@ -205,15 +205,19 @@ func (a *app) runPlan(ctx context.Context, p *plan.Plan, out *outputFlags, find 
 	if a.exit == exitMissed {
 		a.sayMissed(doc)
 	}
+	a.conclude(doc, err)
+	return nil
+}
+
+// conclude ends a run whose figures are out: what could not be written is said, and the status tells of it.
+func (a *app) conclude(doc *result.Doc, err error) {
 	if hung(doc) {
 		a.leave(err)
 	}
 	if err != nil {
-		// The figures are out; what could not be written is said, and the status tells of it.
 		a.complain(err)
 		a.exit = max(a.exit, exitUsage)
 	}
-	return nil
 }
 
 // status is the exit status that a document calls for.
