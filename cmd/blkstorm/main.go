@@ -98,7 +98,8 @@ flight, measures every one of them, and says what the numbers are worth.
 
 Exit status: 0 good, 1 usage or plan error (nothing was touched), 2 refused by the guard,
 3 I/O errors or a hung device, 4 a threshold not kept, or steady state or a rate under the limit not
-reached, 130 or 143 interrupted (with a valid partial result).`,
+reached, 130 or 143 interrupted (with a valid partial result), 141 whoever read the output is gone.
+blkstorm fio ends with fio's own.`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Args: func(cmd *cobra.Command, args []string) error {
