@@ -1,6 +1,7 @@
 # make         build bin/blkstorm, one static binary
 # make demo    build, run the main job on a scratch file, show the result
-# make test    all tests, one package after the other, since many of them are about time; as root also those on loop devices; what is skipped is listed with its reason
+# make test    all tests, one package after the other, since many of them are about time; as root also those on loop devices; what is skipped is listed with its reason;
+#              up to three that fail are run once more, and named
 # make lint    formatting, vet, staticcheck
 # make lab     boots Linux guests under QEMU and holds blkstorm to devices of known behaviour in them
 # make bench   as root: CPU per I/O beside the installed fio; and Go benchmarks of what every I/O
@@ -21,7 +22,7 @@ demo: bin/blkstorm
 	bin/blkstorm run --rw randrw --read-pct 70 --bs 8k --threads 2 --iodepth 16 --ramp 2s --runtime 10s
 
 test: bin/blkstorm
-	go run ./lab/testsum -p 1 -timeout 20m ./...
+	go run ./lab/testsum -again 3 -p 1 -timeout 20m ./...
 
 lint:
 	@out=$$(gofmt -l .); [ -z "$$out" ] || { echo "gofmt: $$out"; exit 1; }
