@@ -52,7 +52,7 @@ func (s *Session) checkNeeds(p *plan.Point) error {
 		st := &p.Streams[i]
 		n := st.Workers()
 		threads += n
-		slots := min(st.IODepth, s.maxDepth())
+		slots := s.depthOf(st)
 		buffers += int64(n) * int64(slots*st.BuffersPerSlot()) * st.Workload.BlockSize
 	}
 	if threads > maxTotalThreads {

@@ -84,8 +84,9 @@ func SystemRoots() Roots { return Roots{Device: device.System()} }
 type Session struct {
 	plan     *plan.Plan
 	opts     Options
-	drivers  []ioengine.Driver // candidates, best first
-	driver   ioengine.Driver   // the one in use
+	drivers  []ioengine.Driver           // candidates, best first
+	driver   ioengine.Driver             // the one in use
+	own      map[string]*ioengine.Driver // those that streams name
 	passed   []registry.Fallback
 	targets  []*target
 	host     host.Facts
@@ -140,7 +141,11 @@ func prepare(p *plan.Plan, o Options, r *resumption) (*Session, error) {
 	if o.PointBegun == nil {
 		o.PointBegun = func(int, int, string, *plan.Point) {}
 	}
-	s := &Session{plan: p, opts: o, resumed: r, drivers: drivers, driver: drivers[0], passed: passed, host: o.Roots.Host.Read(), started: time.Now(), promised: map[unix.Fsid]int64{}}
+	own, err := ownDrivers(p)
+	if err != nil {
+		return nil, err
+	}
+	s := &Session{plan: p, opts: o, resumed: r, drivers: drivers, driver: drivers[0], own: own, passed: passed, host: o.Roots.Host.Read(), started: time.Now(), promised: map[unix.Fsid]int64{}}
 	if p.Quick && p.Profile != "" {
 		s.notes = append(s.notes, verdict.Quick(p.Profile))
 	}
@@ -160,7 +165,7 @@ func prepare(p *plan.Plan, o Options, r *resumption) (*Session, error) {
 			return nil, err
 		}
 	}
-	if err := checkPin(p.Pin); err != nil {
+	if err := checkPins(p); err != nil {
 		return nil, err
 	}
 	if err := s.checkFolder(o.Dir); err != nil {
@@ -314,7 +319,7 @@ func runBest(ctx context.Context, cfg *runner.Config, drivers []ioengine.Driver)
 		cfg.Driver = &drivers[used]
 		res, err = runner.Run(ctx, *cfg)
 		var open *ioengine.OpenError
-		if err == nil || !errors.As(err, &open) || used+1 == len(drivers) {
+		if err == nil || !errors.As(err, &open) || open.Engine != drivers[used].Name || used+1 == len(drivers) {
 			return res, used, passed, err
 		}
 		passed = append(passed, registry.Fallback{Engine: open.Engine, Reason: open.Err.Error()})
@@ -324,7 +329,7 @@ func runBest(ctx context.Context, cfg *runner.Config, drivers []ioengine.Driver)
 
 func (s *Session) config(p *plan.Point) runner.Config {
 	cfg := runner.Config{
-		Point: p, Driver: &s.driver, CompleteMin: s.plan.CompleteMin, Pin: s.plan.Pin, Seed: s.plan.Seed,
+		Point: p, Driver: &s.driver, Drivers: s.own, CompleteMin: s.plan.CompleteMin, Pin: s.plan.Pin, Seed: s.plan.Seed,
 		ContinueOnError: s.plan.ContinueOnError, FaultEndsThread: s.opts.JobsApart, Grace: s.plan.Grace.D(), Roots: s.opts.Roots.Host,
 	}
 	for i, t := range s.targets {

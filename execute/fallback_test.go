@@ -11,11 +11,12 @@ import (
 	"blkstorm/runner"
 )
 
+func broken(name string) ioengine.Driver {
+	return ioengine.Driver{Name: name, Open: func(ioengine.Config) (ioengine.Engine, error) { return nil, errors.New(name + " is broken") }}
+}
+
 // What cannot be set up is passed over, with its reason; the last one's error is the point's.
 func TestFallback(t *testing.T) {
-	broken := func(name string) ioengine.Driver {
-		return ioengine.Driver{Name: name, Open: func(ioengine.Config) (ioengine.Engine, error) { return nil, errors.New(name + " is broken") }}
-	}
 	p := job("randread", plan.Target{Spec: file(t, 1<<20)})
 	s, err := Prepare(p, options())
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 // and the point, and neverSteady what it ends without steady state.
 func (s *Session) judge(p *plan.Point, r *result.Point, standstill, neverSteady string) []verdict.Warning {
 	in := verdict.Input{
-		Engine: r.EngineName, Dry: s.driver.Dry, Synchronous: s.driver.MaxDepth == 1, Buffered: !s.plan.Direct && !s.driver.Dry,
-		Threads: r.Threads, IODepth: r.IODepth, IODepthEffective: r.IODepthEffective,
+		Engine: r.EngineName, Dry: s.driver.Dry, Synchronous: s.synchronous(p), Buffered: s.buffered(p) && !s.driver.Dry,
+		IODepth: deepest(p), Depth: s.shallowest(p, r),
 		Completed: r.Completed, Interrupted: r.Interrupted, Window: time.Duration(r.WindowS * float64(time.Second)), Planned: p.Runtime.D(),
 		IOs: r.Total.IOs, Errors: r.Total.Errors, Short: r.Total.Short + r.Total.Zero, Faults: r.Faults, Clamped: r.Total.Latency.Clamped, Stuck: int(r.StuckIOs),
 	}
@@ -46,7 +46,7 @@ func (s *Session) judge(p *plan.Point, r *result.Point, standstill, neverSteady 
 	in.FillIncomplete = s.leftOut(p, r)
 	if in.Percentiles = s.trusted(); r.Phase == plan.Purge || r.Phase == plan.Fill {
 		// They take as long as they take, and a small target is done before the depth is reached.
-		in.Paced, in.Percentiles = true, nil
+		in.Paced, in.Depth.Paced, in.Percentiles = true, true, nil
 	}
 	in.UnwrittenShare, in.UnwrittenPath = s.unwritten(p)
 	in.Machine = s.machine(r)
@@ -130,7 +130,7 @@ func (s *Session) narrowest(p *plan.Point) verdict.Queue {
 	asked := make([]int, len(s.targets))
 	for i := range p.Streams {
 		for _, t := range p.Streams[i].Targets {
-			asked[t] += p.Streams[i].Threads * min(p.Streams[i].IODepth, s.maxDepth())
+			asked[t] += p.Streams[i].Threads * s.depthOf(&p.Streams[i])
 		}
 	}
 	queues := map[string]*verdict.Queue{} // of adapters that several targets share
@@ -158,14 +158,6 @@ func (s *Session) narrowest(p *plan.Point) verdict.Queue {
 		consider(*q)
 	}
 	return worst
-}
-
-// maxDepth is the most that one thread of this engine keeps in flight.
-func (s *Session) maxDepth() int {
-	if s.driver.MaxDepth > 0 {
-		return s.driver.MaxDepth
-	}
-	return plan.MaxIODepth
 }
 
 // queueDepth is what a device takes at once, and the name of the limit. A SCSI device has a limit of

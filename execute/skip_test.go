@@ -217,7 +217,7 @@ func TestFillsAreWhole(t *testing.T) {
 		{17, 1, plan.Fill, ""}, // what ended it is said
 		{17, 0, plan.Measure, ""},
 	} {
-		r := &result.Point{Phase: c.kind, Faults: c.faults, Total: &result.Stat{Latency: &result.Latency{}}, Targets: []*result.Target{{Write: &result.Stat{Bytes: c.written}, Trim: &result.Stat{}}}}
+		r := &result.Point{Phase: c.kind, Faults: c.faults, Streams: []*result.Stream{{Total: &result.Stat{}}}, Total: &result.Stat{Latency: &result.Latency{}}, Targets: []*result.Target{{Write: &result.Stat{Bytes: c.written}, Trim: &result.Stat{}}}}
 		if got := s.leftOut(fill, r); !strings.HasPrefix(got, c.want) || (got == "") != (c.want == "") {
 			t.Errorf("%d written: %q; want %q", c.written, got, c.want)
 		}

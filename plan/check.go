@@ -183,8 +183,6 @@ func (s *Stream) check(p *Plan) error {
 		return fmt.Errorf("passes %d: must be from 0 to %d", s.Passes, MaxPasses)
 	case s.IODepth < 1 || s.IODepth > MaxIODepth:
 		return fmt.Errorf("--iodepth %d: must be from 1 to %d", s.IODepth, MaxIODepth)
-	case p.CompleteMin < 1 || p.CompleteMin > s.IODepth:
-		return fmt.Errorf("--complete-min %d: must be from 1 to the queue depth, %d", p.CompleteMin, s.IODepth)
 	case buffers > maxBufferBytes && s.BuffersPerSlot() > 0:
 		return fmt.Errorf("threads x iodepth x bs x targets = %s of buffers: over the limit of %s; lower one of them",
 			unit.Size(buffers), unit.Size(maxBufferBytes))
@@ -211,6 +209,9 @@ func (s *Stream) check(p *Plan) error {
 			return fmt.Errorf("stream %q names target %d twice", s.Label, t)
 		}
 		seen[t] = true
+	}
+	if err := s.checkOwn(p); err != nil {
+		return err
 	}
 	return s.checkLimits()
 }
@@ -248,7 +249,7 @@ func (p *Plan) CheckPoint(point *Point, i int, f *device.Facts) error {
 		if at < 0 {
 			continue
 		}
-		if err := s.checkOn(at, f, p.Direct); err != nil {
+		if err := s.checkOn(at, f, p.DirectOf(s)); err != nil {
 			return &PartError{-1, -1, k, fmt.Errorf("%s: %w", f.Path, err)}
 		}
 	}

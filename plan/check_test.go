@@ -37,6 +37,11 @@ func TestCheckTakesWhatIsRight(t *testing.T) {
 			s := p.firstStream()
 			s.Threads, s.IODepth, s.Workload.BlockSize, s.Workload.RW = 1024, 4096, 1<<30, "randtrim"
 		},
+		"engines of their own": func(p *Plan) {
+			direct := false
+			s := p.firstStream()
+			s.Engine, s.Direct, s.CompleteMin, s.Pin, s.ContinueOnError = "libaio", &direct, 4, "0", &direct
+		},
 		"both of the targets": func(p *Plan) { p.firstStream().Targets = []int{0, 1} },
 	} {
 		p := valid()
@@ -50,16 +55,20 @@ func TestCheckTakesWhatIsRight(t *testing.T) {
 // Every message names the option, the value and the limit.
 func TestCheckRefuses(t *testing.T) {
 	for want, change := range map[string]func(*Plan){
-		`--engine: unknown engine "x"; known are `:                 func(p *Plan) { p.Engine = "x" },
-		"--seed 9007199254740992: must be at most 900719925474099": func(p *Plan) { p.Seed = MaxSeed + 1 },
-		"the plan has no target":                                   func(p *Plan) { p.Targets = nil },
-		"the plan has no point to run":                             func(p *Plan) { p.Phases = nil },
-		"--runtime 0s: must be over 0":                             func(p *Plan) { p.firstPoint().Runtime = 0 },
-		"--runtime -1s: must be over 0":                            func(p *Plan) { p.firstPoint().Runtime = -Duration(time.Second) },
-		"--runtime 8784h0m1s: must be at most 8784h0m0s":           func(p *Plan) { p.firstPoint().Runtime = Duration(MaxTime + time.Second) },
-		"--ramp 8784h0m1s: must be from 0 to 8784h0m0s":            func(p *Plan) { p.firstPoint().Ramp = Duration(MaxTime + time.Second) },
-		"--ramp -1s: must be from 0 to":                            func(p *Plan) { p.firstPoint().Ramp = -Duration(time.Second) },
-		"--interval 9ms: must be at least 10ms":                    func(p *Plan) { p.firstPoint().Interval = Duration(9 * time.Millisecond) },
+		`--engine: unknown engine "x"; known are `:                                                          func(p *Plan) { p.Engine = "x" },
+		`--engine: unknown engine "y"; known are `:                                                          func(p *Plan) { p.firstStream().Engine = "y" },
+		`--engine null of stream "s": an engine that moves nothing cannot run beside one that does (psync)`: func(p *Plan) { p.firstStream().Engine = "null" },
+		`--engine auto of stream "s": is for the whole plan; name an engine here`:                           func(p *Plan) { p.firstStream().Engine = "auto" },
+		"--complete-min 6: must be from 1 to the queue depth, 4":                                            func(p *Plan) { p.firstStream().CompleteMin = 6 },
+		"--seed 9007199254740992: must be at most 900719925474099":                                          func(p *Plan) { p.Seed = MaxSeed + 1 },
+		"the plan has no target":                                                                            func(p *Plan) { p.Targets = nil },
+		"the plan has no point to run":                                                                      func(p *Plan) { p.Phases = nil },
+		"--runtime 0s: must be over 0":                                                                      func(p *Plan) { p.firstPoint().Runtime = 0 },
+		"--runtime -1s: must be over 0":                                                                     func(p *Plan) { p.firstPoint().Runtime = -Duration(time.Second) },
+		"--runtime 8784h0m1s: must be at most 8784h0m0s":                                                    func(p *Plan) { p.firstPoint().Runtime = Duration(MaxTime + time.Second) },
+		"--ramp 8784h0m1s: must be from 0 to 8784h0m0s":                                                     func(p *Plan) { p.firstPoint().Ramp = Duration(MaxTime + time.Second) },
+		"--ramp -1s: must be from 0 to":                                                                     func(p *Plan) { p.firstPoint().Ramp = -Duration(time.Second) },
+		"--interval 9ms: must be at least 10ms":                                                             func(p *Plan) { p.firstPoint().Interval = Duration(9 * time.Millisecond) },
 		"--interval 10ms: gives over 10000000 intervals in 720h0m1s": func(p *Plan) {
 			p.firstPoint().Interval, p.firstPoint().Runtime = Duration(MinInterval), Duration(720*time.Hour)
 		},

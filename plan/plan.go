@@ -152,6 +152,14 @@ type Stream struct {
 	MaxLatency Duration `json:"max_latency,omitempty"`
 	// Tune looks for the queue depth that keeps a latency; nil: the stream keeps its own.
 	Tune *Tune `json:"tune,omitempty"`
+	// Engine, Direct, CompleteMin, Pin and ContinueOnError are what the stream has otherwise than the plan, whose
+	// fields have the same meaning; empty, 0 and nil: as the plan. An engine that moves nothing cannot run beside
+	// one that does: what the guard is asked depends on it.
+	Engine          string `json:"engine,omitempty"`
+	Direct          *bool  `json:"direct,omitempty"`
+	CompleteMin     int    `json:"complete_min,omitempty"`
+	Pin             string `json:"pin,omitempty"`
+	ContinueOnError *bool  `json:"continue_on_error,omitempty"`
 }
 
 // Ends says whether the stream ends by itself, rather than with its point.

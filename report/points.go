@@ -120,6 +120,9 @@ func pointDetail(d *result.Doc, i int, open bool) detail {
 	}
 	f.add("Load", load)
 	f.add("Engine", p.EngineName+optional(": ", strings.Join(p.EngineFeatures, ", ")))
+	for _, s := range p.Streams {
+		f.addf(s.EngineName != "", "Engine of "+s.Label, "%s", s.EngineName)
+	}
 	for _, b := range p.Fallback {
 		f.addf(true, "Passed over", "%s: %s", b.Engine, b.Reason)
 	}

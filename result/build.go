@@ -2,6 +2,7 @@ package result
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"time"
 
@@ -188,16 +189,20 @@ func (b *Builder) Finish(res *runner.Result, seed uint64) (*Point, error) {
 }
 
 func (b *Builder) threads(p *Point, res *runner.Result) {
-	first := true
+	if i := slices.IndexFunc(res.Threads, func(t runner.Thread) bool { return t.Stream == 0 }); i >= 0 {
+		p.EngineName, p.EngineFeatures = res.Threads[i].Engine.Name, res.Threads[i].Engine.Features
+	}
+	engines := map[string]bool{} // whose notes are there
 	for i := range res.Threads {
 		t := &res.Threads[i]
-		if t.Stream == 0 && first {
-			first = false
-			p.EngineName, p.EngineFeatures, p.EngineNotes = t.Engine.Name, t.Engine.Features, t.Engine.Notes
-			p.IODepthEffective = t.Peak
-		}
-		if t.Stream == 0 {
-			p.IODepthEffective = min(p.IODepthEffective, t.Peak)
+		if !engines[t.Engine.Name] {
+			engines[t.Engine.Name] = true
+			for _, note := range t.Engine.Notes {
+				if t.Engine.Name != p.EngineName {
+					note = t.Engine.Name + " " + note
+				}
+				p.EngineNotes = append(p.EngineNotes, note)
+			}
 		}
 		issued := Issued{Read: t.Issued[op.Read], Write: t.Issued[op.Write], Trim: t.Issued[op.Trim], Sync: t.Issued[op.Sync]}
 		p.Issued.Read += issued.Read
@@ -227,6 +232,13 @@ func (b *Builder) stats(p *Point, res *runner.Result) error {
 		one := merged(res.Cells, ofStream)
 		stream := &Stream{Label: s.Label, Workload: s.Workload.RW, Threads: s.Threads, IODepth: s.IODepth, Targets: s.Targets, Pacing: s.Pacing, Share: s.Share, Together: s.Together}
 		stream.StartS, stream.EndS = life(res.Threads, i)
+		stream.IODepthEffective, stream.EngineName = reached(res.Threads, i)
+		if i == 0 {
+			p.IODepthEffective = stream.IODepthEffective
+		}
+		if stream.EngineName == p.EngineName {
+			stream.EngineName = ""
+		}
 		stream.Usage = usage(res.Threads, i)
 		if b.following != nil {
 			stream.Series = b.following[i].series
@@ -247,6 +259,19 @@ func (b *Builder) stats(p *Point, res *runner.Result) error {
 		p.Targets = append(p.Targets, target)
 	}
 	return m.err
+}
+
+// reached is the depth that the threads of a stream reached, the least over them, and their engine.
+func reached(threads []runner.Thread, stream int) (depth int, engine string) {
+	for i := range threads {
+		if t := &threads[i]; t.Stream == stream {
+			if engine == "" || t.Peak < depth {
+				depth = t.Peak
+			}
+			engine = t.Engine.Name
+		}
+	}
+	return depth, engine
 }
 
 // usage is what the threads of a stream used.

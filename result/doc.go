@@ -189,14 +189,18 @@ type Latency struct {
 
 // Stream is one stream's part of a point.
 type Stream struct {
-	Label    string          `json:"label"`
-	Workload string          `json:"workload"` // the shape: randrw, read, ...
-	Threads  int             `json:"threads"`
-	IODepth  int             `json:"iodepth"`
-	Targets  []int           `json:"targets"`            // indexes into Doc.Targets
-	Together bool            `json:"together,omitempty"` // each thread serves all targets
-	Pacing   workload.Pacing `json:"pacing,omitzero"`    // as asked
-	Share    float64         `json:"share,omitempty"`    // of the point's I/Os, in percent, as asked
+	Label    string `json:"label"`
+	Workload string `json:"workload"` // the shape: randrw, read, ...
+	Threads  int    `json:"threads"`
+	IODepth  int    `json:"iodepth"`
+	// IODepthEffective is the most I/Os that one of its threads had in flight at once; the least over its threads.
+	IODepthEffective int `json:"iodepth_effective"`
+	// EngineName is the engine that it ran on, where that is not the point's.
+	EngineName string          `json:"engine,omitempty"`
+	Targets    []int           `json:"targets"`            // indexes into Doc.Targets
+	Together   bool            `json:"together,omitempty"` // each thread serves all targets
+	Pacing     workload.Pacing `json:"pacing,omitzero"`    // as asked
+	Share      float64         `json:"share,omitempty"`    // of the point's I/Os, in percent, as asked
 	// StartS and EndS are when the first of the stream's threads began to be measured, and when the last
 	// one ended, since the window's start. Rates are over the whole window all the same.
 	StartS float64 `json:"start_s"`

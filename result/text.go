@@ -210,6 +210,9 @@ func (p *Point) load(i int, s *Stream) string {
 	if len(p.Streams) > 1 {
 		text = streamName(i, s) + ": " + text
 	}
+	if s.EngineName != "" {
+		text += " on engine " + s.EngineName
+	}
 	asked := uint64(s.Threads) * uint64(s.IODepth)
 	switch n := len(s.Targets); {
 	case n > 1 && s.Together:

@@ -313,7 +313,8 @@ func (c *control) close() {
 		}
 	}
 	res.Enough = res.Enough || r.enough.Load()
-	if res.Enough && res.StuckIOs == 0 && (res.Faults == 0 || r.cfg.ContinueOnError) {
+	broke := slices.ContainsFunc(r.threads, func(th *thread) bool { return !th.goesOn && (th.broke || th.late > 0) })
+	if res.Enough && res.StuckIOs == 0 && !broke {
 		res.Completed = true
 	}
 	res.Completed = res.Completed && res.Failed == nil

@@ -10,6 +10,7 @@ import (
 	"blkstorm/ioengine"
 	"blkstorm/ioengine/null"
 	"blkstorm/op"
+	"blkstorm/plan"
 )
 
 // A device of known latency: the recorded service time is what the engine took, and no row is lost
@@ -208,7 +209,7 @@ func TestOpenFailureIssuesNothing(t *testing.T) {
 	no := errors.New("no such luck")
 	target := nowhere(1 << 30)
 	opened := 0
-	target.Open = func() (Descriptor, error) { opened++; return nil, no }
+	target.Open = func(*plan.Stream) (Descriptor, error) { opened++; return nil, no }
 	_, err := Run(context.Background(), Config{
 		Point: point(0, time.Second, time.Second, stream("randread", 1, 1)), Targets: []Target{target}, Driver: &null.Driver,
 	})

@@ -14,7 +14,7 @@ import (
 
 // nowhere is a target for engines that touch none.
 func nowhere(size int64) Target {
-	return Target{Path: "nowhere", SizeBytes: size, Open: func() (Descriptor, error) { return os.Open(os.DevNull) }}
+	return Target{Path: "nowhere", SizeBytes: size, Open: func(*plan.Stream) (Descriptor, error) { return os.Open(os.DevNull) }}
 }
 
 func stream(rw string, threads, depth int) plan.Stream {
@@ -147,7 +147,7 @@ func readyThread(t testing.TB, cfg *Config) *thread {
 	}
 	th := r.threads[0]
 	th.cpu = -1
-	closeAll, err := th.open(cfg.Driver)
+	closeAll, err := th.open()
 	if err != nil {
 		t.Fatal(err)
 	}

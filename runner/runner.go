@@ -7,6 +7,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -27,8 +28,8 @@ type Target struct {
 	SizeBytes int64
 	// Disk is the name under /sys/class/block whose I/O counters are sampled; empty for none.
 	Disk string
-	// Open opens the target for one thread.
-	Open func() (Descriptor, error)
+	// Open opens the target for one thread of a stream.
+	Open func(*plan.Stream) (Descriptor, error)
 }
 
 // Descriptor is an open file; *os.File is one.
@@ -41,10 +42,12 @@ type Descriptor interface {
 type Config struct {
 	Point       *plan.Point
 	Targets     []Target
-	Driver      *ioengine.Driver
-	CompleteMin int
+	Driver      *ioengine.Driver // of the streams that name none
+	CompleteMin int              // of the streams that have no own, as Pin and ContinueOnError
 	Pin         string
 	Seed        uint64
+	// Drivers are those that streams name.
+	Drivers map[string]*ioengine.Driver
 	// Run tells runs with the same Seed apart, so that none repeats the offsets and the data of
 	// another; the content of duplicates is the same in all of them.
 	Run             uint64
@@ -132,11 +135,8 @@ func Run(ctx context.Context, cfg Config) (*Result, error) {
 	if err := r.makeThreads(); err != nil {
 		return nil, err
 	}
-	if cfg.Driver.Fits != nil {
-		_, slots := r.needs(cfg.Driver)
-		if err := cfg.Driver.Fits(slots); err != nil {
-			return nil, &ioengine.OpenError{Engine: cfg.Driver.Name, Target: cfg.Targets[r.threads[0].target].Path, Err: err}
-		}
+	if err := r.checkFits(); err != nil {
+		return nil, err
 	}
 	// A raw system call keeps its processor while it blocks, so there must be one for each thread
 	// and some to spare for control. Go lowers the default to a container's CPU limit (since 1.25):
@@ -148,7 +148,7 @@ func Run(ctx context.Context, cfg Config) (*Result, error) {
 	r.humble = r.crowded() && !mayPrefer()
 	gc := pauseCollector()
 	c := newControl(r, gc)
-	started, err := r.start(cfg.Driver, c)
+	started, err := r.start(c)
 	if err != nil {
 		gc.resume()
 		return nil, err
@@ -186,16 +186,31 @@ func (r *run) makeThreads() error {
 	if len(r.threads) == 0 {
 		return errors.New("the point has no thread to run")
 	}
+	return r.place()
+}
+
+// place gives the threads their CPUs. Those of streams with a list of their own share that one.
+func (r *run) place() error {
 	allowed, err := allowedCPUs()
 	if err != nil {
 		return err
 	}
-	cpus, err := placement(r.cfg.Pin, len(r.threads), allowed)
-	if err != nil {
-		return err
+	alike := map[string][]*thread{}
+	for _, th := range r.threads {
+		pin := cmp.Or(r.cfg.Point.Streams[th.stream].Pin, r.cfg.Pin)
+		alike[pin] = append(alike[pin], th)
 	}
-	for i, th := range r.threads {
-		th.cpu = cpus[i]
+	for pin, threads := range alike {
+		if len(alike) > 1 && cmp.Or(pin, PinAuto) == PinAuto {
+			pin = PinNone // the CPUs that others have named are theirs
+		}
+		cpus, err := placement(pin, len(threads), allowed)
+		if err != nil {
+			return err
+		}
+		for i, th := range threads {
+			th.cpu = cpus[i]
+		}
 	}
 	return nil
 }
@@ -213,7 +228,7 @@ func served(s *plan.Stream) (groups [][]int) {
 
 // start brings up all threads with their engines and buffers. They wait for the returned channel to
 // be closed; on an error all have ended.
-func (r *run) start(driver *ioengine.Driver, c *control) (chan struct{}, error) {
+func (r *run) start(c *control) (chan struct{}, error) {
 	started := make(chan struct{})
 	abort := make(chan struct{})
 	ready := make(chan error, len(r.threads))
@@ -224,7 +239,7 @@ func (r *run) start(driver *ioengine.Driver, c *control) (chan struct{}, error) 
 			defer ended.Done()
 			// Never unlocked: the thread, with its affinity and its ring, ends with the goroutine.
 			runtime.LockOSThread()
-			closeAll, err := th.open(driver)
+			closeAll, err := th.open()
 			ready <- err
 			if err != nil {
 				return
@@ -299,7 +314,14 @@ func (r *run) leave(stream int) bool {
 // endless says whether the point ends by its streams' own work rather than by time.
 func (r *run) endless() bool { return r.cfg.Point.Ends() }
 
-// OpenTarget is the usual Target.Open: the path, for reading or for both.
-func OpenTarget(path string, o device.OpenOptions) func() (Descriptor, error) {
-	return func() (Descriptor, error) { return device.Open(path, o) }
+// OpenTarget is the usual Target.Open: the path, for reading or for both, direct as the stream has it or, where it
+// has nothing of its own, as o.
+func OpenTarget(path string, o device.OpenOptions) func(*plan.Stream) (Descriptor, error) {
+	return func(s *plan.Stream) (Descriptor, error) {
+		o := o
+		if s.Direct != nil {
+			o.Direct = *s.Direct
+		}
+		return device.Open(path, o)
+	}
 }

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -49,6 +50,7 @@ func (th *thread) prepare(s *plan.Stream, number int, targets []int, pace *pace)
 	th.tuned = newTuned(s.Tune)
 	th.longest = int64(s.MaxLatency)
 	th.steady = !th.mayRest()
+	th.goesOn = continues(s, th.run.cfg)
 	th.errs = make([]IOError, 0, maxKept)
 	return nil
 }
@@ -90,7 +92,7 @@ func (th *thread) mayRest() bool {
 
 // open runs in the thread's own OS thread: pins it, maps its buffers, opens its target and its
 // engine. The function it returns undoes all of it.
-func (th *thread) open(driver *ioengine.Driver) (closeAll func(), err error) {
+func (th *thread) open() (closeAll func(), err error) {
 	if th.cpu >= 0 {
 		if err := pinTo(th.cpu); err != nil {
 			return nil, err
@@ -103,6 +105,7 @@ func (th *thread) open(driver *ioengine.Driver) (closeAll func(), err error) {
 		ioengine.PreciseTimers()
 	}
 	stream := &th.run.cfg.Point.Streams[th.stream]
+	driver := th.run.driverOf(stream)
 	depth := depthOf(stream, driver)
 	fds, closeFiles, err := th.openFiles()
 	if err != nil {
@@ -142,7 +145,7 @@ func (th *thread) openFiles() (fds []int, closeAll func() error, err error) {
 		return errors.Join(errs...)
 	}
 	for i := range max(len(th.files), 1) {
-		d, err := th.run.cfg.Targets[th.targetOf(int32(i))].Open()
+		d, err := th.run.cfg.Targets[th.targetOf(int32(i))].Open(&th.run.cfg.Point.Streams[th.stream])
 		if err != nil {
 			return nil, nil, errorsWith(err, closeAll)
 		}
@@ -168,15 +171,51 @@ func depthOf(s *plan.Stream, driver *ioengine.Driver) int {
 	return s.IODepth
 }
 
-// needs is what all threads of the point want together.
+// driverOf is the engine of a stream.
+func (r *run) driverOf(s *plan.Stream) *ioengine.Driver {
+	if d := r.cfg.Drivers[s.Engine]; d != nil {
+		return d
+	}
+	return r.cfg.Driver
+}
+
+// checkFits asks each engine whether it can have what its threads want.
+func (r *run) checkFits() error {
+	asked := map[*ioengine.Driver]bool{}
+	for _, th := range r.threads {
+		d := r.driverOf(&r.cfg.Point.Streams[th.stream])
+		if asked[d] || d.Fits == nil {
+			continue
+		}
+		asked[d] = true
+		_, slots := r.needs(d)
+		if err := d.Fits(slots); err != nil {
+			return &ioengine.OpenError{Engine: d.Name, Target: r.cfg.Targets[th.target].Path, Err: err}
+		}
+	}
+	return nil
+}
+
+// needs is what all threads of the point that run on an engine want together.
 func (r *run) needs(driver *ioengine.Driver) (bytes int64, slots int) {
 	for _, th := range r.threads {
 		s := &r.cfg.Point.Streams[th.stream]
+		if r.driverOf(s) != driver {
+			continue
+		}
 		depth := depthOf(s, driver)
 		slots += depth
 		bytes += int64(depth*s.BuffersPerSlot()) * s.Workload.BlockSize
 	}
 	return bytes, slots
+}
+
+// continues says whether a stream counts failed I/Os and goes on.
+func continues(s *plan.Stream, cfg *Config) bool {
+	if s.ContinueOnError != nil {
+		return *s.ContinueOnError
+	}
+	return cfg.ContinueOnError
 }
 
 // errorsWith closes what was opened before the error; the error itself says more than theirs.
@@ -214,7 +253,7 @@ func (th *thread) mapBuffers(s *plan.Stream, depth int) (*ioengine.Region, error
 	th.free = make([]uint32, 0, depth)
 	th.pending = make([]uint32, 0, depth)
 	th.done = make([]ioengine.Completion, depth)
-	th.wait = min(max(th.run.cfg.CompleteMin, 1), depth)
+	th.wait = min(max(cmp.Or(s.CompleteMin, th.run.cfg.CompleteMin), 1), depth)
 	for i := range depth {
 		if perSlot > 0 {
 			first := region.Buffer(i*perSlot, size)

@@ -58,6 +58,8 @@ type thread struct {
 	peak     int // the most in flight at once
 	wait     int // completions to wait for at once
 	stopping bool
+	goesOn   bool  // failed I/Os are counted, and no reason to end
+	broke    bool  // one was
 	steady   bool  // all slots are kept busy: no schedule, no think time, no shares
 	resume   int64 // when to look for more to issue, if slots are free; 0: when something completes
 	paced    *paced
@@ -286,7 +288,8 @@ func (th *thread) fault(io *ioengine.IO, res int32, counts *counts, now int64) {
 		counts.short++
 	}
 	th.keep(io, res, now)
-	if !th.run.cfg.ContinueOnError {
+	if !th.goesOn {
+		th.broke = true
 		th.stopping = true
 		th.over = min(th.over, now)
 		if !th.run.cfg.FaultEndsThread {

@@ -7,30 +7,29 @@ import (
 
 // Input is what is known of one point when it has ended.
 type Input struct {
-	Engine           string
-	Dry              bool // the engine moves nothing
-	Synchronous      bool // the engine has a depth of 1 by its nature
-	Buffered         bool
-	Threads          int
-	IODepth          int // asked
-	IODepthEffective int // the most any thread reached, least over the threads
-	Completed        bool
-	Interrupted      bool
-	Window           time.Duration // measured
-	Planned          time.Duration // asked; 0 for a point that ends by itself
-	IOs              uint64
-	Errors, Short    uint64 // in the window; short ones also empty
-	Faults           uint64 // errors and short transfers, ramp included
-	FirstError       string
-	Clamped          uint64
-	Max, DrainedMax  time.Duration // longest latency in the window, and of what completed after it
-	Stuck            int
-	Failure          string    // why the engine itself broke
-	Percentiles      []float64 // those that must be trustworthy, ascending
-	Fallback         []string  // "io_uring: why it was passed over"
-	EngineNotes      []string
-	UnwrittenShare   float64 // the largest over the targets that are read
-	UnwrittenPath    string
+	Engine          string
+	Dry             bool // the engine moves nothing
+	Synchronous     bool // the engines have a depth of 1 by their nature
+	Buffered        bool
+	IODepth         int // asked, the most over the streams
+	Depth           Depth
+	Completed       bool
+	Interrupted     bool
+	Window          time.Duration // measured
+	Planned         time.Duration // asked; 0 for a point that ends by itself
+	IOs             uint64
+	Errors, Short   uint64 // in the window; short ones also empty
+	Faults          uint64 // errors and short transfers, ramp included
+	FirstError      string
+	Clamped         uint64
+	Max, DrainedMax time.Duration // longest latency in the window, and of what completed after it
+	Stuck           int
+	Failure         string    // why the engine itself broke
+	Percentiles     []float64 // those that must be trustworthy, ascending
+	Fallback        []string  // "io_uring: why it was passed over"
+	EngineNotes     []string
+	UnwrittenShare  float64 // the largest over the targets that are read
+	UnwrittenPath   string
 	// Steady state: what was looked for and not found, or lost again; empty when neither.
 	NotSteady, Drift string
 	FillIncomplete   string // what a purge or a fill left out, although nothing failed
@@ -50,6 +49,16 @@ type Input struct {
 	Backlog               time.Duration // how old the oldest missed I/O was at the end
 	Machine               Machine
 	Queue                 Queue
+}
+
+// Depth is what a stream was to keep in flight, of the one that fell shortest.
+type Depth struct {
+	In             string // " by stream x"; empty where there is only one
+	Engine         string
+	Synchronous    bool // the engine has a depth of 1 by its nature
+	Paced          bool // the depth is what may be in flight, not what has to be
+	Threads, Asked int
+	Reached        int // the most any of its threads had in flight, least over the threads
 }
 
 // Judge applies every rule to a point, the gravest first.
@@ -137,20 +146,18 @@ func dry(in *Input) *Warning {
 }
 
 func depth(in *Input) *Warning {
-	if in.IODepthEffective >= in.IODepth || in.IODepthEffective == 0 {
+	d := &in.Depth
+	if d.Reached >= d.Asked || d.Reached == 0 || d.Paced && !d.Synchronous {
 		return nil
-	}
-	if in.Paced && !in.Synchronous {
-		return nil // the depth is what may be in flight, not what has to be
 	}
 	w := &Warning{
 		Code:    "depth_not_reached",
-		Message: fmt.Sprintf("iodepth %d was asked and %d reached", in.IODepth, in.IODepthEffective),
+		Message: fmt.Sprintf("iodepth %d was asked and %d reached%s", d.Asked, d.Reached, d.In),
 		Advice:  "give it more time, or look for what keeps the threads from submitting",
 	}
-	if in.Synchronous {
-		w.Message += fmt.Sprintf(": engine %s keeps one I/O in flight per thread", in.Engine)
-		w.Advice = fmt.Sprintf("for %d in flight use --threads %d, or an asynchronous engine", in.Threads*in.IODepth, in.Threads*in.IODepth)
+	if d.Synchronous {
+		w.Message += fmt.Sprintf(": engine %s keeps one I/O in flight per thread", d.Engine)
+		w.Advice = fmt.Sprintf("for %d in flight use --threads %d, or an asynchronous engine", d.Threads*d.Asked, d.Threads*d.Asked)
 	}
 	return w
 }

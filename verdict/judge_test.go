@@ -9,7 +9,7 @@ import (
 // clean is a point that went as it was asked for; tests spoil one thing of it.
 func clean() *Input {
 	return &Input{
-		Engine: "io_uring", Threads: 4, IODepth: 16, IODepthEffective: 16, Completed: true,
+		Engine: "io_uring", IODepth: 16, Depth: Depth{Engine: "io_uring", Threads: 4, Asked: 16, Reached: 16}, Completed: true,
 		Window: 30 * time.Second, Planned: 30 * time.Second, IOs: 1_000_000,
 	}
 }
@@ -41,8 +41,10 @@ func TestRulesOfThePoint(t *testing.T) {
 		{"not_steady", func(in *Input) { in.NotSteady = "after 5 rounds" }, []string{"not reached: after 5 rounds", "--steady-max-rounds"}},
 		{"steady_state_lost", func(in *Input) { in.Drift = "iops is 5" }, []string{"iops is 5", "precondition again"}},
 		{"nothing_moved", func(in *Input) { in.Dry, in.Engine = true, "null" }, []string{"engine null moves no data"}},
-		{"depth_not_reached", func(in *Input) { in.IODepthEffective = 9 }, []string{"iodepth 16 was asked and 9 reached", "more time"}},
-		{"depth_not_reached", func(in *Input) { in.Engine, in.Synchronous, in.IODepthEffective = "psync", true, 1 },
+		{"depth_not_reached", func(in *Input) { in.Depth.Reached, in.Depth.In = 9, " by stream log" }, []string{"iodepth 16 was asked and 9 reached by stream log", "more time"}},
+		{"depth_not_reached", func(in *Input) {
+			in.Depth.Engine, in.Depth.Synchronous, in.Depth.Paced, in.Depth.Reached = "psync", true, true, 1
+		},
 			[]string{"iodepth 16 was asked and 1 reached", "engine psync keeps one I/O in flight", "for 64 in flight use --threads 64"}},
 		{"buffered", func(in *Input) { in.Buffered = true }, []string{"page cache", "--direct"}},
 		{"latency_clamped", func(in *Input) { in.Clamped = 7 }, []string{"7 latencies", "1 hour"}},
@@ -78,9 +80,10 @@ func TestRulesOfThePoint(t *testing.T) {
 func TestRulesKeepQuiet(t *testing.T) {
 	for name, change := range map[string]func(*Input){
 		"ends by itself":           func(in *Input) { in.Completed, in.Planned = false, 0 },
-		"synchronous at depth 1":   func(in *Input) { in.Synchronous, in.IODepth, in.IODepthEffective = true, 1, 1 },
-		"stopped before any I/O":   func(in *Input) { in.IOs, in.Window, in.Planned, in.IODepthEffective = 0, 0, 0, 0 },
-		"deeper than it was asked": func(in *Input) { in.IODepthEffective = 17 },
+		"synchronous at depth 1":   func(in *Input) { in.Depth.Synchronous, in.Depth.Asked, in.Depth.Reached = true, 1, 1 },
+		"stopped before any I/O":   func(in *Input) { in.IOs, in.Window, in.Planned, in.Depth.Reached = 0, 0, 0, 0 },
+		"a rate keeps it lower":    func(in *Input) { in.Depth.Paced, in.Depth.Reached = true, 2 },
+		"deeper than it was asked": func(in *Input) { in.Depth.Reached = 17 },
 	} {
 		in := clean()
 		change(in)

@@ -61,7 +61,7 @@ func TestRulesStaySilent(t *testing.T) {
 		"an unknown queue":              func(in *Input) { in.Queue = Queue{"/dev/sdb", 4096, 0, ""} },
 		"a fast device at times":        func(in *Input) { in.Machine.InSubmitPct = 50 },
 		"a synchronous engine":          func(in *Input) { in.Machine.InSubmitPct, in.Synchronous = 100, true },
-		"depth 1":                       func(in *Input) { in.Machine.InSubmitPct, in.IODepth, in.IODepthEffective = 100, 1, 1 },
+		"depth 1":                       func(in *Input) { in.Machine.InSubmitPct, in.IODepth = 100, 1 },
 		"as slow after as within":       func(in *Input) { in.Max, in.DrainedMax = 3*time.Second, 2*time.Second },
 		"just enough I/Os":              func(in *Input) { in.Percentiles, in.IOs = []float64{99.9}, 10_000 },
 		"the maximum as percentile 100": func(in *Input) { in.Percentiles, in.IOs = []float64{100}, 10 },

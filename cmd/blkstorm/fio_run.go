@@ -205,12 +205,28 @@ func faultOf(p *result.Point) error {
 // wentOn says whether all that failed are I/Os that continue_on_error counts: for fio that is success, with the
 // number of the first error in the job.
 func wentOn(doc *result.Doc) bool {
-	for _, p := range doc.Points {
-		if p.StuckIOs > 0 || p.Failure != "" {
+	for i, p := range doc.Points {
+		if p.StuckIOs > 0 || p.Failure != "" || endedJob(doc, i) {
 			return false
 		}
 	}
-	return doc.Plan.ContinueOnError
+	return true
+}
+
+// endedJob says whether a failed I/O of a point may have ended a job: one on the same target that does not go on.
+func endedJob(doc *result.Doc, point int) bool {
+	p, streams := doc.Points[point], doc.Plan.Phases[0].Points[point].Streams
+	for i := range streams {
+		if doc.Plan.ContinuesOnError(&streams[i]) {
+			continue
+		}
+		for _, t := range streams[i].Targets {
+			if slices.ContainsFunc(p.Errors, func(e result.IOError) bool { return e.Target == doc.Targets[t].Path }) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // fioStatus writes documents: the last one, and with --status-interval those before, each of all so far.

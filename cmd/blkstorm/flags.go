@@ -81,19 +81,27 @@ func (l *loadFlags) addRun(f *pflag.FlagSet) {
 	f.Var(timeFlag{&l.runtime}, "runtime", "measured time, after the ramp; a bare number is seconds")
 	f.Var(timeFlag{&l.ramp}, "ramp", "time before the measured window, in no figure")
 	f.Var(timeFlag{&l.interval}, "interval", "length of a row of the time series")
-	f.StringVar(&l.engine, "engine", registry.Auto, "how I/O is issued, `NAME` is "+strings.Join(registry.Names(), "|"))
+	l.addHow(f)
 	f.BoolVar(&l.sqpoll, "sqthread-poll", false, "io_uring: let a kernel thread submit (SQPOLL); it needs a CPU of its own")
 	f.BoolVar(&l.hipri, "hipri", false, "io_uring: poll the device for completions (IOPOLL); it needs polling queues")
-	f.IntVar(&l.completeMin, "complete-min", 1, "`N`, completions that a thread waits for at once")
-	f.StringVar(&l.pin, "pin", "auto", "threads to CPUs: auto (one each when they fit), none, or a `LIST` such as 0-3,8")
 	f.Uint64Var(&l.seed, "seed", 0, "repeat a run's offsets, mix and data with its seed `N` (default: a new one, shown in the result)")
-	f.BoolVar(&l.direct, "direct", true, "bypass the page cache (O_DIRECT)")
 	l.grace = runner.DefaultGrace
 	f.Var(timeFlag{&l.grace}, "grace", "how long after the end unanswered I/Os are waited for")
-	f.BoolVar(&l.continueOnError, "continue-on-error", false, "count failed I/Os and go on")
 	f.BoolVar(&l.destroy, "destroy", false, "allow to overwrite the targets")
 	f.StringArrayVar(&l.destroySignature, "destroy-signature", nil, "overwrite `TARGET` although it carries a file system or other signature; repeatable")
 	f.StringArrayVar(&l.streams, "stream", nil, "one of several streams that run together: its own `OPTIONS`, as in \"rw=write bs=64k fsync=1\"; those beside it are defaults; repeatable")
+}
+
+// hows are the options of addHow.
+var hows = []string{"engine", "complete-min", "pin", "direct", "continue-on-error"}
+
+// addHow adds those that say how I/O is issued, by all streams or by one of several.
+func (l *loadFlags) addHow(f *pflag.FlagSet) {
+	f.StringVar(&l.engine, "engine", registry.Auto, "how I/O is issued, `NAME` is "+strings.Join(registry.Names(), "|"))
+	f.IntVar(&l.completeMin, "complete-min", 1, "`N`, completions that a thread waits for at once")
+	f.StringVar(&l.pin, "pin", "auto", "threads to CPUs: auto (one each when they fit), none, or a `LIST` such as 0-3,8")
+	f.BoolVar(&l.direct, "direct", true, "bypass the page cache (O_DIRECT)")
+	f.BoolVar(&l.continueOnError, "continue-on-error", false, "count failed I/Os and go on")
 }
 
 // frame makes a plan without phases from the flags.

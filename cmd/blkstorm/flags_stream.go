@@ -48,6 +48,7 @@ func (l *loadFlags) oneOfSeveral(defaults *pflag.FlagSet, text string, targets [
 	var own loadFlags
 	f := pflag.NewFlagSet("stream", pflag.ContinueOnError)
 	own.addStream(f)
+	own.addHow(f)
 	f.StringVar(&own.label, "label", "", "`NAME` in the result")
 	f.StringVar(&own.on, "on", "", "`TARGET`s that it uses")
 	f.Float64Var(&own.share, "share", 0, "`PCT` of the I/Os")
@@ -83,12 +84,32 @@ func (l *loadFlags) oneOfSeveral(defaults *pflag.FlagSet, text string, targets [
 	if err != nil {
 		return nil, err
 	}
+	l.how(f, &own, s)
 	if s.Share > 0 && !ownPace && !s.Pacing.Rates().IsZero() {
 		// The rate that stands beside the streams is that of all of them.
 		s.Pacing.IOPS, s.Pacing.Bytes = s.Pacing.IOPS.Times(s.Share/100), s.Pacing.Bytes.Times(s.Share/100)
 		s.Share = 0
 	}
 	return s, nil
+}
+
+// how notes in a stream what it has of hows otherwise than the run.
+func (l *loadFlags) how(f *pflag.FlagSet, own *loadFlags, s *plan.Stream) {
+	if f.Changed("engine") && own.engine != l.engine {
+		s.Engine = own.engine
+	}
+	if f.Changed("complete-min") && own.completeMin != l.completeMin {
+		s.CompleteMin = own.completeMin
+	}
+	if f.Changed("pin") && own.pin != l.pin {
+		s.Pin = own.pin
+	}
+	if f.Changed("direct") && own.direct != l.direct {
+		s.Direct = &own.direct
+	}
+	if f.Changed("continue-on-error") && own.continueOnError != l.continueOnError {
+		s.ContinueOnError = &own.continueOnError
+	}
 }
 
 // inherit sets what stands beside the streams and is not given in this one.
@@ -98,8 +119,8 @@ func (l *loadFlags) inherit(defaults, f *pflag.FlagSet, ownPace bool, own *loadF
 	ownSizes := slices.ContainsFunc(sizes, f.Changed)
 	var first error
 	defaults.Visit(func(d *pflag.Flag) {
-		if f.Lookup(d.Name) == nil || f.Changed(d.Name) {
-			return
+		if f.Lookup(d.Name) == nil || f.Changed(d.Name) || slices.Contains(hows, d.Name) {
+			return // the plan has those of hows
 		}
 		switch {
 		case ownPace && slices.Contains(paces, d.Name), ownSizes && slices.Contains(sizes, d.Name):

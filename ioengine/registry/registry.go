@@ -48,6 +48,12 @@ func Check(name string, o Options) error {
 	return err
 }
 
+// Dry says whether name is an engine that never touches the target.
+func Dry(name string) bool {
+	d, err := find(name, Options{})
+	return err == nil && d != nil && d.Dry
+}
+
 func find(name string, o Options) (*ioengine.Driver, error) {
 	if (o.SQPoll || o.IOPoll) && name != uring.Name {
 		return nil, fmt.Errorf("engine %q cannot poll: --sqthread-poll and --hipri go with --engine %s", name, uring.Name)

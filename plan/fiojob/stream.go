@@ -50,6 +50,7 @@ func (t *translator) stream(j *Job, clone int, files []extent) (*plan.Stream, bo
 	s.Start = plan.Duration(t.startDelay(j, clone))
 	s.Ramp = plan.Duration(j.time("ramp_time", time.Second))
 	t.ends(j, s, all)
+	t.own(j, s)
 	return s, true
 }
 

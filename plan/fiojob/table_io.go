@@ -51,7 +51,7 @@ var ofIO = []Option{
 
 // ofEngines say how it is issued, and when.
 var ofEngines = []Option{
-	{Name: "ioengine", Effect: Differs, Quiet: true, Note: "sync, vsync, pvsync and pvsync2 are psync, posixaio is libaio; null is null; others are refused"},
+	{Name: "ioengine", Effect: Differs, Quiet: true, Note: "sync, vsync, pvsync and pvsync2 are psync, posixaio is libaio; null is null, and goes with no other; others are refused"},
 	{Name: "iodepth", Kind: Int, Min: 1},
 	{Name: "iodepth_batch", Aliases: []string{"iodepth_batch_submit"}, Kind: Int, Effect: Differs, Note: "as many as have a free slot are submitted in one call, which costs less"},
 	{Name: "iodepth_batch_complete_min", Aliases: []string{"iodepth_batch_complete"}, Kind: Int},

@@ -1,8 +1,10 @@
 package fiojob
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -141,7 +143,8 @@ func (t *translator) problem(to *[]*Problem, j *Job, option, format string, args
 	t.set.say(to, p)
 }
 
-// common settles what all jobs of a run must have alike: engine, direct, polling, completions waited for.
+// common settles what the plan has for all jobs: what the first one asks for. What others have otherwise is in
+// their streams; see own.
 func (t *translator) common() {
 	p, first := t.work.Plan, t.set.Jobs[0]
 	for _, j := range t.set.Jobs {
@@ -152,39 +155,66 @@ func (t *translator) common() {
 		if j.On("hipri", false) && name != "io_uring" {
 			t.note(j, "hipri", "psync waits for the interrupt")
 		}
-		if foreignEngine(j.Text("ioengine", "psync")) {
-			t.refuse(j, "ioengine", "engine %s is not to be had; known are io_uring, libaio, psync, sync, vsync, pvsync, pvsync2, posixaio and null", j.Text("ioengine", ""))
+		if foreignEngine(name) {
+			t.refuse(j, "ioengine", "engine %s is not to be had; known are io_uring, libaio, psync, sync, vsync, pvsync, pvsync2, posixaio and null", name)
 		}
 	}
-	engine, known := engines[first.Text("ioengine", "psync")]
-	if !known {
-		engine = "null"
-	}
-	p.Engine, p.Direct = engine, first.direct()
-	p.SQThreadPoll, p.HiPri = first.On("sqthread_poll", false), first.On("hipri", false) && engine == "io_uring"
-	p.CompleteMin = int(max(first.Number("iodepth_batch_complete_min", 1), 1))
-	p.ContinueOnError = continues(first)
+	p.Engine, p.Direct = first.engine(), first.direct()
+	p.SQThreadPoll, p.HiPri = first.polls("sqthread_poll"), first.polls("hipri")
+	p.CompleteMin, p.ContinueOnError = first.completeMin(), first.continues()
 	for _, j := range t.set.Jobs[1:] {
-		for _, c := range []struct {
-			option string
-			alike  bool
-		}{
-			{"ioengine", engines[j.Text("ioengine", "psync")] == engine || foreignEngine(j.Text("ioengine", "psync"))},
-			{"direct", j.direct() == p.Direct},
-			{"sqthread_poll", j.On("sqthread_poll", false) == p.SQThreadPoll},
-			{"hipri", (j.On("hipri", false) && engine == "io_uring") == p.HiPri},
-			{"iodepth_batch_complete_min", int(max(j.Number("iodepth_batch_complete_min", 1), 1)) == p.CompleteMin},
-			{"continue_on_error", continues(j) == p.ContinueOnError},
-		} {
-			if !c.alike {
-				t.refuse(j, c.option, "differs from that of job %s: all jobs of a run share it; run them one by one", first.Name)
+		if engine := j.engine(); (engine == "null") != (p.Engine == "null") && !foreignEngine(j.Text("ioengine", "psync")) {
+			t.refuse(j, "ioengine", "cannot run beside that of job %s: one of them moves nothing; run them one by one", first.Name)
+		}
+		for _, option := range []string{"sqthread_poll", "hipri"} {
+			if j.engine() == "io_uring" && j.polls(option) != first.polls(option) {
+				t.refuse(j, option, "differs from that of job %s: all jobs of a run that use io_uring share it, and it is that of the first; run them one by one", first.Name)
 			}
 		}
 	}
-	for _, j := range t.set.Jobs { // fio, too, waits for no more than there can be
-		p.CompleteMin = min(p.CompleteMin, int(max(j.Number("iodepth", 1), 1)))
+}
+
+// own notes in a job's stream what it has otherwise than the plan.
+func (t *translator) own(j *Job, s *plan.Stream) {
+	p := t.work.Plan
+	if engine := j.engine(); engine != p.Engine {
+		s.Engine = engine
 	}
-	t.pin()
+	if direct := j.direct(); direct != p.Direct {
+		s.Direct = &direct
+	}
+	if n := j.completeMin(); n != p.CompleteMin {
+		s.CompleteMin = n
+	}
+	if on := j.continues(); on != p.ContinueOnError {
+		s.ContinueOnError = &on
+	}
+	s.Pin = j.cpus()
+}
+
+// cpus lists the CPUs that the job names, in the kernel's form.
+func (j *Job) cpus() string {
+	if list := j.Text("cpus_allowed", ""); list != "" {
+		return strings.ReplaceAll(list, ":", ",")
+	}
+	var list []string
+	for mask, cpu := uint64(j.Number("cpumask", 0)), 0; mask != 0; mask, cpu = mask>>1, cpu+1 {
+		if mask&1 != 0 {
+			list = append(list, strconv.Itoa(cpu))
+		}
+	}
+	return strings.Join(list, ",")
+}
+
+// engine is the registry's name of the job's engine; null for one that is not to be had.
+func (j *Job) engine() string { return cmp.Or(engines[j.Text("ioengine", "psync")], "null") }
+
+// polls says whether the job is on io_uring and has an option of its polling.
+func (j *Job) polls(option string) bool { return j.On(option, false) && j.engine() == "io_uring" }
+
+// completeMin is how many completions the job's threads wait for; fio, too, waits for no more than there can be.
+func (j *Job) completeMin() int {
+	return int(min(max(j.Number("iodepth_batch_complete_min", 1), 1), max(j.Number("iodepth", 1), 1)))
 }
 
 // direct says whether the job bypasses the page cache: direct=1, or buffered=0, whichever comes last.
@@ -195,17 +225,8 @@ func (j *Job) direct() bool {
 	return j.On("direct", false)
 }
 
-func continues(j *Job) bool {
+func (j *Job) continues() bool {
 	return !slices.Contains([]string{"none", "0"}, j.Text("continue_on_error", "none"))
-}
-
-func (t *translator) pin() {
-	for _, j := range t.set.Jobs {
-		if cpus := j.Text("cpus_allowed", ""); cpus != "" {
-			t.work.Plan.Pin = strings.ReplaceAll(cpus, ":", ",")
-			return
-		}
-	}
 }
 
 // job adds the clones of a job to a point.

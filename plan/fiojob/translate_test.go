@@ -173,8 +173,8 @@ func TestOrder(t *testing.T) {
 	if p := w.Plan.Phases[0].Points; len(p) != 2 || len(p[1].Streams) != 2 || w.Clones[1].Group != 0 || w.Clones[2].Group != 1 {
 		t.Errorf("wait_for: %+v", p)
 	}
-	if w := run(t, "--filename=f1 --iodepth_batch_complete_min=8 --name=a --iodepth=16 --name=b --iodepth=4"); w.Plan.CompleteMin != 4 {
-		t.Errorf("waits for %d completions", w.Plan.CompleteMin)
+	if w := run(t, "--filename=f1 --iodepth_batch_complete_min=8 --name=a --iodepth=16 --name=b --iodepth=4"); w.Plan.CompleteMin != 8 || w.Plan.CompleteMinOf(&streams(w)[0]) != 8 || w.Plan.CompleteMinOf(&streams(w)[1]) != 4 {
+		t.Errorf("waits for %d completions, %+v", w.Plan.CompleteMin, streams(w))
 	}
 	seen := map[plan.Duration]bool{}
 	for _, s := range streams(run(t, "--filename=f1 --name=a --numjobs=8 --startdelay=1-3")) {
@@ -202,6 +202,25 @@ func TestOrder(t *testing.T) {
 	}
 }
 
+// What a job has otherwise than the first is in its stream.
+func TestOwn(t *testing.T) {
+	w := run(t, "--filename=f1 --name=a --ioengine=io_uring --hipri --iodepth=8 --direct=1 --cpumask=5 --name=b --ioengine=sync --direct=0 --cpus_allowed=0:2-3 --continue_on_error=all "+
+		"--name=c --ioengine=posixaio --iodepth_batch_complete_min=3 --iodepth=2 --direct=1")
+	p, list := w.Plan, streams(w)
+	if p.Engine != "io_uring" || !p.HiPri || !p.Direct || p.CompleteMin != 1 || p.ContinueOnError || p.Pin != "auto" {
+		t.Errorf("%+v", p)
+	}
+	if s := list[0]; s.Engine != "" || s.Direct != nil || s.CompleteMin != 0 || s.ContinueOnError != nil || s.Pin != "0,2" {
+		t.Errorf("%+v", s)
+	}
+	if s := list[1]; s.Engine != "psync" || p.DirectOf(&s) || s.CompleteMin != 0 || !p.ContinuesOnError(&s) || s.Pin != "0,2-3" {
+		t.Errorf("%+v", s)
+	}
+	if s := list[2]; s.Engine != "libaio" || s.Direct != nil || s.CompleteMin != 2 || s.Pin != "" {
+		t.Errorf("%+v", s)
+	}
+}
+
 // What is not to be had is refused by name, and what makes no sense is an error.
 func TestRefusals(t *testing.T) {
 	for _, c := range []struct {
@@ -217,8 +236,10 @@ func TestRefusals(t *testing.T) {
 		{"--readonly --name=a --filename=f1 --rw=randrw", "rw", true},
 		{"--name=a --filename=f1 --rwmixread=101", "rwmixread", true},
 		{"--name=a --filename=f1 --exit_what=foo", "exit_what", true},
-		{"--name=a --filename=f1 --direct=1 --name=b --filename=f1", "direct", false},
-		{"--name=a --filename=f1 --ioengine=libaio --name=b --filename=f1 --ioengine=psync", "ioengine", false},
+		{"--name=a --filename=f1 --ioengine=libaio --name=b --filename=f1 --ioengine=null", "ioengine", false},
+		{"--name=a --filename=f1 --ioengine=null --name=b --filename=f1", "ioengine", false},
+		{"--name=a --filename=f1 --ioengine=io_uring --name=b --filename=f1 --ioengine=io_uring --hipri", "hipri", false},
+		{"--name=a --filename=f1 --ioengine=libaio --name=b --filename=f1 --ioengine=io_uring --sqthread_poll", "sqthread_poll", false},
 		{"--name=a --filename=f1 --name=b --filename=f1 --wait_for=c", "wait_for", false},
 		{"--name=a --filename=f1 --name=b --filename=f1 --name=c --filename=f1 --wait_for=a", "wait_for", false},
 		{"--name=a --filename=f1 --exitall --exit_what=all --name=b --filename=f1 --stonewall", "exit_what", false},
