@@ -22,7 +22,7 @@ demo: bin/blkstorm
 	bin/blkstorm run --rw randrw --read-pct 70 --bs 8k --threads 2 --iodepth 16 --ramp 2s --runtime 10s
 
 test: bin/blkstorm
-	go run ./lab/testsum -again 3 -p 1 -timeout 20m ./...
+	go run ./lab/testsum -again 3 -- -p 1 -timeout 20m ./...
 
 lint:
 	@out=$$(gofmt -l .); [ -z "$$out" ] || { echo "gofmt: $$out"; exit 1; }

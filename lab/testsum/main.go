@@ -1,7 +1,7 @@
 // Command testsum runs go test and shows what people look for: a line per package, the whole output of
 // what failed, and every skipped test with its reason, which go test alone hides.
 //
-//	testsum [-again N] [go test's flags] ./package...
+//	testsum [-again N] -- [go test's flags] ./package...
 //
 // With -again, up to N failed tests are run once more, each alone, and those that then pass are listed as
 // such: many tests here are about time, and a machine that was busy for a second spoils one of two
