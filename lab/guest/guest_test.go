@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -232,5 +233,50 @@ func TestSecondBootMustSayTheSame(t *testing.T) {
 	}
 	if got := compareRuns(one, one[:1]); got[1].OK {
 		t.Errorf("one is missing: %+v", got)
+	}
+}
+
+// What fails once is booted again with other random numbers, in a folder of its own, and named; what fails
+// twice fails.
+func TestFailedScenarioIsBootedAgain(t *testing.T) {
+	bad := cell.Cell{Table: "truth", Row: "r", Column: "max", Detail: "1.8 ms;\nmuch"}
+	good := cell.Cell{Table: "truth", Row: "r", Column: "max", OK: true}
+	broken := errors.New("no guest")
+	type end struct {
+		cell cell.Cell
+		err  error
+	}
+	for name, c := range map[string]struct {
+		ends   []end
+		boots  int
+		passes bool
+		says   string
+	}{
+		"good":        {[]end{{good, nil}}, 1, true, ""},
+		"bad once":    {[]end{{bad, nil}, {good, nil}}, 2, true, "truth, r, max: 1.8 ms;; much"},
+		"bad twice":   {[]end{{bad, nil}, {bad, nil}}, 2, false, "truth, r, max"},
+		"dead once":   {[]end{{cell.Cell{OK: true}, broken}, {good, nil}}, 2, true, "no guest"},
+		"dead twice":  {[]end{{good, broken}, {good, broken}}, 2, false, "no guest"},
+		"bad, dead":   {[]end{{bad, nil}, {good, broken}}, 2, false, "truth, r, max"},
+		"never again": {[]end{{good, nil}, {bad, nil}}, 1, true, ""},
+	} {
+		var seeds []int
+		var folders []string
+		s := scenario{"truth", func(_ context.Context, l *lab) ([]cell.Cell, time.Duration, error) {
+			seeds, folders = append(seeds, l.seed), append(folders, l.work)
+			e := c.ends[len(seeds)-1]
+			return []cell.Cell{e.cell}, time.Second, e.err
+		}}
+		l := &lab{options: &options{seed: 7}, work: t.TempDir()}
+		cells, wall, err := l.boot(t.Context(), s)
+		if passes := err == nil && len(failures(cells)) == 0; passes != c.passes || len(seeds) != c.boots || wall != time.Duration(c.boots)*time.Second {
+			t.Errorf("%s: passes is %v after %d boots, %v", name, passes, len(seeds), wall)
+		}
+		if c.boots == 2 && (seeds[1] != 8 || folders[0] == folders[1]) {
+			t.Errorf("%s: seeds %v, folders %q", name, seeds, folders)
+		}
+		if text := strings.Join(l.again, "|"); !strings.Contains(text, c.says) || (text == "") != (c.says == "") {
+			t.Errorf("%s: says %q", name, text)
+		}
 	}
 }
