@@ -19,25 +19,25 @@ func pointsTable(d *result.Doc) *table {
 		stats = append(stats, p.Total)
 	}
 	sc, cols := scaleOf(stats...), columnsOf(d)
-	t := &table{ID: "points", CSV: "points", Sort: true, Head: []head{{"#", "", false}, {"point", "", true}, {"phase", "", true}}}
+	t := &table{ID: "points", CSV: "points", Sort: true, Dense: true, Head: []head{{"#", "", false}, {"point", "", true}}}
 	rounds := slices.ContainsFunc(d.Points, func(p *result.Point) bool { return p.Round > 0 })
 	if rounds {
 		t.Head = append(t.Head, head{Text: "round"})
 	}
 	t.Head = append(append(t.Head, head{Text: "T"}, head{Text: "Q"}), cols.head(sc)...)
-	t.Head = append(t.Head, head{Text: "window", Unit: "s"}, head{Text: "remarks", Left: true})
+	t.Head = append(t.Head, head{Text: "window", Unit: "s"}, head{Text: "phase", Left: true}, head{Text: "remarks", Left: true})
 	for i, p := range d.Points {
 		phase := phaseNames[p.Phase]
 		if phase == "" {
 			phase = printable.Text(p.Phase)
 		}
-		row := []cell{num(whole(i+1), float64(i+1)), labelCell(p.Label), left(phase)}
+		row := []cell{num(whole(i+1), float64(i+1)), labelCell(p.Label)}
 		if rounds {
 			row = append(row, num(whole(p.Round), float64(p.Round)))
 		}
 		row = append(row, num(whole(p.Threads), float64(p.Threads)), num(whole(p.IODepth), float64(p.IODepth)))
 		row = append(row, cols.cells(p.Total, sc)...)
-		row = append(row, num(figure(p.WindowS), p.WindowS), wide(remarks(d, i)))
+		row = append(row, num(figure(p.WindowS), p.WindowS), left(phase), wide(remarks(d, i)))
 		t.add(row...)
 	}
 	return t

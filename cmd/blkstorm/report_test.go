@@ -39,7 +39,7 @@ func TestReportOfASweep(t *testing.T) {
 		t.Errorf("%d charts", n)
 	}
 	text := browser.Eval[string](t, b, `document.body.innerText`)
-	for _, want := range []string{"Sweep of 6 points over threads × iodepth", "the knee: the most IOPS with p99 within 1s", "teady state", "Mean latency", "threads \\ iodepth"} {
+	for _, want := range []string{"Sweep of 6 points over threads × iodepth", "the knee: the most IOPS with p99 within 1s", "teady state", "Mean latency", "iodepth →", "threads ↓"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page lacks %q", want)
 		}
@@ -64,7 +64,7 @@ func TestReportOfASweep(t *testing.T) {
 	})()`) {
 		t.Error("the list of points is not whole")
 	}
-	if csv := browser.Eval[string](t, b, `bs.csv(bs.tableRows(document.getElementById("points")))`); strings.Count(csv, "\r\n") != 8 || !strings.HasPrefix(csv, "#,point,phase,T,Q,IOPS,MB/s,mean (µs),") {
+	if csv := browser.Eval[string](t, b, `bs.csv(bs.tableRows(document.getElementById("points")))`); strings.Count(csv, "\r\n") != 8 || !strings.HasPrefix(csv, "#,point,T,Q,IOPS,MB/s,mean (µs),") {
 		t.Errorf("the table as CSV:\n%s", csv)
 	}
 	var doc result.Doc
