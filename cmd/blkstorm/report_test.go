@@ -144,6 +144,22 @@ func TestReportKeepsTheResult(t *testing.T) {
 	}
 }
 
+// TestReportOfSeveral: one result that cannot be read is told of, and costs the others nothing.
+func TestReportOfSeveral(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"a", "c"} {
+		out := filepath.Join(dir, name)
+		blkstorm(t, "run", "--engine", "null", "--size", "1m", "--runtime", "100ms", "--quiet", "--dir", out).want(t, 0)
+		if err := os.Remove(filepath.Join(out, result.ReportFile)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	o := blkstorm(t, "report", filepath.Join(dir, "a"), filepath.Join(dir, "b"), filepath.Join(dir, "c")).want(t, 1, filepath.Join(dir, "b")+": no such file")
+	if want := filepath.Join(dir, "a", result.ReportFile) + "\n" + filepath.Join(dir, "c", result.ReportFile) + "\n"; o.stdout != want {
+		t.Errorf("%q, want %q", o.stdout, want)
+	}
+}
+
 // TestAnnounce: only what takes long is told of.
 func TestAnnounce(t *testing.T) {
 	var said bytes.Buffer
