@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strconv"
 	"testing"
-	"time"
 
 	"blkstorm/lab/browser"
 	"blkstorm/plan"
@@ -143,7 +142,7 @@ func TestPurgeBesideTheRest(t *testing.T) {
 		z.selectedIndex = [...z.options].findIndex(o => o.textContent.startsWith("[1]"));
 		return z.dispatchEvent(new Event("change"));
 	})()`)
-	time.Sleep(100 * time.Millisecond) // a frame or two
+	browser.Eval[bool](t, b, `new Promise(r => requestAnimationFrame(() => requestAnimationFrame(() => r(true))))`)
 	if got := said(); got != "|" {
 		t.Errorf("of the purge alone, the captions say %q", got)
 	}
