@@ -3,6 +3,7 @@ package report
 import (
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -89,18 +90,22 @@ func day() *load.Result {
 
 // TestDay: the page of a day is small and opens fast, and one slow I/O of one target in it is still there.
 func TestDay(t *testing.T) {
+	const limit = 3 * time.Second
 	path, size := written(t, day())
 	if size > 15e6 {
 		t.Errorf("the page has %d bytes", size)
 	}
 	b := browser.New(t)
 	b.Open(t, path, 1600, "light") // the browser itself gets ready
-	begun := time.Now()
-	b.Open(t, path, 1600, "light")
-	took := time.Since(begun)
+	took := time.Duration(math.MaxInt64)
+	for n := 0; n < 5 && took > limit; n++ { // of what else the machine does, the page knows nothing: the fastest counts
+		begun := time.Now()
+		b.Open(t, path, 1600, "light")
+		took = min(took, time.Since(begun))
+	}
 	t.Logf("%d bytes, opens in %v", size, took)
-	if took > 8*time.Second { // 3 s on a machine that does nothing else
-		t.Errorf("the page opens in %v", took)
+	if took > limit {
+		t.Errorf("the page opens in %v, which is over %v", took, limit)
 	}
 	for _, column := range []string{`bs.data.dirs[0].max`, `bs.data.targets[7].max`} {
 		if top := browser.Eval[float64](t, b, `Math.max(...`+column+`)`); top != 5e9 {

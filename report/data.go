@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"blkstorm/plan"
 	"blkstorm/printable"
 	"blkstorm/result"
 )
@@ -142,6 +143,17 @@ func (t *timeline) points(d *result.Doc, headline int) []pointData {
 			}
 		}
 		out = append(out, at)
+	}
+	for k, r := range d.Rounds { // of which each has many points
+		end := len(out)
+		if k+1 < len(d.Rounds) {
+			end = min(end, d.Rounds[k+1].FirstPoint)
+		}
+		for i := max(0, r.FirstPoint); r.Reached && i < end; i++ {
+			if p := d.Points[i]; p.Round >= r.First && p.Round <= r.Last && p.Phase == plan.Measure {
+				out[i].SteadyA, out[i].SteadyB = out[i].Window, out[i].End
+			}
+		}
 	}
 	return out
 }

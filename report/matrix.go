@@ -2,6 +2,7 @@ package report
 
 import (
 	"math"
+	"unicode/utf8"
 
 	"blkstorm/printable"
 	"blkstorm/result"
@@ -31,15 +32,41 @@ type sweepGroup struct {
 	Curves   []figureSVG
 }
 
-// Grid is the class of what the matrices stand in: beside each other as far as their columns have room.
+// Grid is the class of what the matrices stand in: beside each other as far as the widest has room, so that no column
+// is beyond an edge on a screen that could show it.
 func (g *sweepGroup) Grid() string {
-	switch n := len(g.Matrices[0].Cols); {
-	case n <= 4:
+	widest := 0.0
+	for i := range g.Matrices {
+		widest = max(widest, g.Matrices[i].width())
+	}
+	switch { // as the style sheet has them, of which a rem is 16 pixels
+	case widest <= 20*16:
 		return "grid small"
-	case n <= 9:
+	case widest <= 34*16:
 		return "grid"
+	case widest <= 44*16:
+		return "grid middle"
 	}
 	return "grid broad"
+}
+
+// width is about how many pixels the matrix takes: of fonts that browsers have, DejaVu Sans is the broadest.
+func (m *matrix) width() float64 {
+	const digit, beside, least = 9.5, 18, 4.2 * 16
+	text := func(s string) float64 { return digit*float64(utf8.RuneCountInString(s)) + beside }
+	corner := max(text(m.Col), text(m.Row)) + 2*digit // an arrow each
+	sum := 0.0
+	for c := range m.Cols {
+		of := max(least, text(m.Cols[c]))
+		for r := range m.Rows {
+			of = max(of, text(m.Rows[r].Cells[c].Text))
+		}
+		sum += of
+	}
+	for r := range m.Rows {
+		corner = max(corner, text(m.Rows[r].Name))
+	}
+	return corner + sum
 }
 
 // sweepGroups lays out a sweep; nil when the document has none, or one that contradicts itself.

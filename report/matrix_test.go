@@ -162,7 +162,21 @@ func TestRounds(t *testing.T) {
 	if list[0].Value != "400.0" || !strings.HasPrefix(of, "b – the most IOPS of 4 cells, over 5 rounds") {
 		t.Errorf("%v, %s", list, of)
 	}
-	d.Plan.Phases[1].Sweep = nil
+	// The points of the rounds of the window are marked over time, and only they.
+	d = docOf(1, 1, 1, 1, 1, 1, 1, 1, 1)
+	d.Points[0].Phase = plan.Fill
+	for i, p := range d.Points {
+		p.Round = []int{0, 1, 1, 2, 2, 3, 1, 2}[i]
+	}
+	d.Rounds = []*result.Rounds{{FirstPoint: 1, First: 2, Last: 3, Reached: true}, {FirstPoint: 6, First: 1, Last: 1}}
+	marked := ""
+	for _, p := range newTimeline(d).points(d, 0) {
+		marked += fmt.Sprint(p.SteadyB > p.SteadyA, " ")
+	}
+	if want := "false false false true true true false false "; marked != want {
+		t.Errorf("marked: %s, want %s", marked, want)
+	}
+	d = &result.Doc{Plan: &plan.Plan{Phases: []plan.Phase{{Kind: plan.Measure}}}, Rounds: []*result.Rounds{{Cells: cells}}}
 	if s = roundsSections(d); s[0].Groups != nil {
 		t.Error("matrices without a sweep")
 	}

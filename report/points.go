@@ -19,25 +19,25 @@ func pointsTable(d *result.Doc) *table {
 		stats = append(stats, p.Total)
 	}
 	sc, cols := scaleOf(stats...), columnsOf(d)
-	t := &table{ID: "points", CSV: "points", Sort: true, Head: []head{{"#", "", false}, {"point", "", true}, {"phase", "", true}}}
+	t := &table{ID: "points", CSV: "points", Sort: true, Dense: true, Head: []head{{"#", "", false}, {"point", "", true}}}
 	rounds := slices.ContainsFunc(d.Points, func(p *result.Point) bool { return p.Round > 0 })
 	if rounds {
 		t.Head = append(t.Head, head{Text: "round"})
 	}
 	t.Head = append(append(t.Head, head{Text: "T"}, head{Text: "Q"}), cols.head(sc)...)
-	t.Head = append(t.Head, head{Text: "window", Unit: "s"}, head{Text: "remarks", Left: true})
+	t.Head = append(t.Head, head{Text: "window", Unit: "s"}, head{Text: "phase", Left: true}, head{Text: "remarks", Left: true})
 	for i, p := range d.Points {
 		phase := phaseNames[p.Phase]
 		if phase == "" {
 			phase = printable.Text(p.Phase)
 		}
-		row := []cell{num(whole(i+1), float64(i+1)), labelCell(p.Label), left(phase)}
+		row := []cell{num(whole(i+1), float64(i+1)), labelCell(p.Label)}
 		if rounds {
 			row = append(row, num(whole(p.Round), float64(p.Round)))
 		}
 		row = append(row, num(whole(p.Threads), float64(p.Threads)), num(whole(p.IODepth), float64(p.IODepth)))
 		row = append(row, cols.cells(p.Total, sc)...)
-		row = append(row, num(figure(p.WindowS), p.WindowS), wide(remarks(d, i)))
+		row = append(row, num(figure(p.WindowS), p.WindowS), left(phase), wide(remarks(d, i)))
 		t.add(row...)
 	}
 	return t
@@ -45,6 +45,15 @@ func pointsTable(d *result.Doc) *table {
 
 // maxLabel is how many bytes of a label stand on one line; longer ones, as people give to jobs of fio, take several.
 const maxLabel = 48
+
+// nameCell is the name of a stream or a target, which in a narrow place takes several lines.
+func nameCell(name string) cell {
+	const short = 16
+	if len(name) > short {
+		return wide(name)
+	}
+	return left(name)
+}
 
 func labelCell(label string) cell {
 	text := printable.Text(label)
@@ -126,7 +135,11 @@ func pointDetail(d *result.Doc, i int, open bool) detail {
 	for _, b := range p.Fallback {
 		f.addf(true, "Passed over", "%s: %s", b.Engine, b.Reason)
 	}
-	f.addf(!p.Started.IsZero(), "Window", "%s from %s, after a ramp of %s", secondsText(p.WindowS), p.Started.UTC().Format("2006-01-02 15:04:05 UTC"), secondsText(p.RampS))
+	ramp := ""
+	if p.RampS > 0 {
+		ramp = ", after a ramp of " + secondsText(p.RampS)
+	}
+	f.addf(!p.Started.IsZero(), "Window", "%s from %s%s", secondsText(p.WindowS), p.Started.UTC().Format("2006-01-02 15:04:05 UTC"), ramp)
 	f.add("Issued", issued(p))
 	c := &p.CPU
 	f.addf(p.KnowsCPU(), "CPU", "%.1f %% user, %.1f %% system, %.1f %% iowait, %.1f %% steal; blkstorm itself used %.2f CPUs", c.UserPct, c.SystemPct, c.IOWaitPct, c.StealPct, p.Process.CPUs)
@@ -136,7 +149,7 @@ func pointDetail(d *result.Doc, i int, open bool) detail {
 	rows := func(name, caption string, list []direction) {
 		t := &table{ID: id + name, CSV: fmt.Sprintf("point-%d-%s", i+1, name), Caption: caption, Head: append([]head{{name, "", true}}, cols.head(sc)...)}
 		for _, of := range list {
-			t.add(append([]cell{left(of.Name)}, cols.cells(of.Stat, sc)...)...)
+			t.add(append([]cell{nameCell(of.Name)}, cols.cells(of.Stat, sc)...)...)
 		}
 		if len(list) > 0 {
 			out.Tables = append(out.Tables, t)

@@ -18,8 +18,6 @@ import (
 	"strings"
 	"sync"
 
-	"blkstorm/histogram"
-	"blkstorm/op"
 	"blkstorm/printable"
 	"blkstorm/report/page"
 	"blkstorm/result"
@@ -231,8 +229,8 @@ func (v *view) read(r *load.Result) *chartData {
 	return out
 }
 
-// maxLog is how long a log may be, in bytes, for its histograms to be read: a GiB takes about as long as the rows
-// of a day. One of a day with 16 targets has three times that.
+// maxLog is how long a log may be, in bytes, for its histograms to be read: a GiB takes some 20 s of one CPU. One of a
+// day with 16 targets has three times that.
 const maxLog = 1 << 30
 
 // logBytes is the length of a folder's log; 0 for none.
@@ -243,27 +241,4 @@ func logBytes(r *load.Result) int64 {
 		}
 	}
 	return 0
-}
-
-// read takes in the lines of a log.
-func (h *heat) read(r *load.Result, bad *damage) {
-	var of histogram.Histogram
-	for line, err := range r.Log() {
-		if err != nil {
-			bad.add(err)
-			continue
-		}
-		if line.Point >= len(r.Doc.Points) || line.Direction == op.Sync.String() {
-			continue // of a point that was cut off
-		}
-		if err := line.Decode(&of); err != nil {
-			bad.add(err)
-			continue
-		}
-		ts, length := line.Start.Sub(r.Doc.Points[line.Point].Started).Seconds(), line.Length.Seconds()
-		c := h.at(line.Point, ts, length)
-		if c != nil {
-			c.addHistogram(&of)
-		}
-	}
 }

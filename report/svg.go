@@ -6,6 +6,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // figureSVG is a drawing that needs no script, once for wide and once for narrow places.
@@ -83,7 +84,7 @@ func (a *axis) fit(values []float64) {
 			a.high = nice(a.low * 1.5)
 		}
 	default:
-		step := nice(high / 5)
+		step := nice(high / 8)
 		a.low, a.high = 0, step*math.Ceil(high/step-1e-9)
 		if !(a.high > 0) {
 			a.high = 1
@@ -182,18 +183,65 @@ func (p *plot) svg(class string, width, height float64) template.HTML {
 	}
 	if p.ringName != "" {
 		x, y := sx(p.ringX), sy(p.ringY)
-		anchor, dx := "start", 11.0
-		if x > width*0.6 {
-			anchor, dx = "end", -11
-		}
-		text := y - 9
-		if text < top+10 || p.rule > 0 && math.Abs(y-sy(p.rule)) < 36 { // where the rule's own name is
-			text = y + 22
-		}
-		fmt.Fprintf(&b, `<circle class="ring" cx="%s" cy="%s" r="8"/><text class="ring" text-anchor="%s" x="%s" y="%s">%s</text>`, n(x), n(y), anchor, n(x+dx), n(text), esc(p.ringName))
+		at := p.room(box{left, top, width - right, height - bottom}, x, y, sx, sy)
+		fmt.Fprintf(&b, `<circle class="ring" cx="%s" cy="%s" r="8"/><text class="ring" x="%s" y="%s">%s</text>`, n(x), n(y), n(at.x0), n(at.y1-4), esc(p.ringName))
 	}
 	b.WriteString("</svg>")
 	return template.HTML(b.String()) // numbers, constants and escaped text
+}
+
+// box is a part of a drawing, in pixels.
+type box struct{ x0, y0, x1, y1 float64 }
+
+// room is where beside the ring at (x, y) its name hides least of the lines, and of the rule's name.
+func (p *plot) room(in box, x, y float64, sx, sy func(float64) float64) (best box) {
+	const beside, high, char = 11, 18, 7.6 // a bold letter of 12 pixels, at the broadest
+	long, least := char*float64(utf8.RuneCountInString(p.ringName)), math.Inf(1)
+	for _, y0 := range []float64{y - 9 - high, y + 9, y - high/2, y - 14 - 2*high, y + 14 + high} {
+		for _, x0 := range []float64{x + beside, x - beside - long, x - long/2} {
+			at := box{x0, y0, x0 + long, y0 + high}
+			cost := 0.0
+			if at.x0 < in.x0 || at.x1 > in.x1 || at.y0 < in.y0 || at.y1 > in.y1 {
+				cost = 1000 // beyond an edge it cannot be read at all
+			}
+			if at.x0 < x+8 && at.x1 > x-8 && at.y0 < y+8 && at.y1 > y-8 {
+				cost += 100
+			}
+			if rule := sy(p.rule); p.rule > 0 && at.y0 < rule+high && at.y1 > rule-high {
+				cost += 50
+			}
+			for i := range p.lines {
+				cost += float64(p.lines[i].hidden(at, sx, sy))
+			}
+			if cost < least {
+				best, least = at, cost
+			}
+		}
+	}
+	return best
+}
+
+// hidden is how much of the line a name would hide: places along it, and dots, which count more.
+func (l *line) hidden(at box, sx, sy func(float64) float64) (n int) {
+	const places, dot = 40, 10
+	in := func(x, y float64) bool { return x > at.x0-4 && x < at.x1+4 && y > at.y0-4 && y < at.y1+4 }
+	for i := range l.x {
+		x1, y1 := sx(l.x[i]), sy(l.y[i])
+		if in(x1, y1) {
+			n += dot
+		}
+		if i == 0 || l.dots {
+			continue
+		}
+		x0, y0 := sx(l.x[i-1]), sy(l.y[i-1])
+		for k := range places {
+			part := float64(k) / places
+			if in(x0+(x1-x0)*part, y0+(y1-y0)*part) {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 func (p *plot) draw(b *strings.Builder, l *line, sx, sy func(float64) float64, n func(float64) string) {
@@ -225,7 +273,10 @@ func (p *plot) draw(b *strings.Builder, l *line, sx, sy func(float64) float64, n
 
 // both draws the plot for wide and for narrow places.
 func (p *plot) both() (wide, narrow template.HTML) {
-	return p.svg("wide", 700, 360), p.svg("narrow", 370, 300)
+	wide = p.svg("wide", 700, 360)
+	small := *p
+	small.ringName, _, _ = strings.Cut(p.ringName, ",") // there is no room for its figure
+	return wide, small.svg("narrow", 370, 300)
 }
 
 // short prints a number for an axis: 80k, 1.5M.

@@ -13,6 +13,7 @@ type table struct {
 	Caption string
 	CSV     string // name of the file that its button saves; empty for no button
 	Sort    bool
+	Dense   bool // of many columns, the second of which names the row
 	Head    []head
 	Rows    [][]cell
 }

@@ -178,7 +178,10 @@ func pointEnd(p *plan.Point) string {
 		passes = max(passes, p.Streams[i].Passes)
 	}
 	if passes > 0 {
-		return fmt.Sprintf("after %d of its passes", passes)
+		if passes == 1 {
+			return "after one pass"
+		}
+		return fmt.Sprintf("after %d passes", passes)
 	}
 	text := "after " + p.Runtime.D().String()
 	if p.Ramp > 0 {

@@ -41,12 +41,11 @@ are printed. Every run with --dir makes the page of its folder by itself.`,
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
 			a.signals.endAtOnce()
+			var bad []error // one that cannot be read does not cost the others their pages
 			for _, from := range args {
-				if err := a.report(from, output); err != nil {
-					return err
-				}
+				bad = append(bad, a.report(from, output))
 			}
-			return nil
+			return errors.Join(bad...)
 		},
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", "", "write to `FILE`; - is standard output")

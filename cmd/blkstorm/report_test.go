@@ -39,7 +39,7 @@ func TestReportOfASweep(t *testing.T) {
 		t.Errorf("%d charts", n)
 	}
 	text := browser.Eval[string](t, b, `document.body.innerText`)
-	for _, want := range []string{"Sweep of 6 points over threads × iodepth", "the knee: the most IOPS with p99 within 1s", "teady state", "Mean latency", "threads \\ iodepth"} {
+	for _, want := range []string{"Sweep of 6 points over threads × iodepth", "the knee: the most IOPS with p99 within 1s", "teady state", "Mean latency", "iodepth →", "threads ↓"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page lacks %q", want)
 		}
@@ -64,7 +64,7 @@ func TestReportOfASweep(t *testing.T) {
 	})()`) {
 		t.Error("the list of points is not whole")
 	}
-	if csv := browser.Eval[string](t, b, `bs.csv(bs.tableRows(document.getElementById("points")))`); strings.Count(csv, "\r\n") != 8 || !strings.HasPrefix(csv, "#,point,phase,T,Q,IOPS,MB/s,mean (µs),") {
+	if csv := browser.Eval[string](t, b, `bs.csv(bs.tableRows(document.getElementById("points")))`); strings.Count(csv, "\r\n") != 8 || !strings.HasPrefix(csv, "#,point,T,Q,IOPS,MB/s,mean (µs),") {
 		t.Errorf("the table as CSV:\n%s", csv)
 	}
 	var doc result.Doc
@@ -141,6 +141,22 @@ func TestReportKeepsTheResult(t *testing.T) {
 		if digest(t, path) != before {
 			t.Errorf("%s has changed", name)
 		}
+	}
+}
+
+// TestReportOfSeveral: one result that cannot be read is told of, and costs the others nothing.
+func TestReportOfSeveral(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"a", "c"} {
+		out := filepath.Join(dir, name)
+		blkstorm(t, "run", "--engine", "null", "--size", "1m", "--runtime", "100ms", "--quiet", "--dir", out).want(t, 0)
+		if err := os.Remove(filepath.Join(out, result.ReportFile)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	o := blkstorm(t, "report", filepath.Join(dir, "a"), filepath.Join(dir, "b"), filepath.Join(dir, "c")).want(t, 1, filepath.Join(dir, "b")+": no such file")
+	if want := filepath.Join(dir, "a", result.ReportFile) + "\n" + filepath.Join(dir, "c", result.ReportFile) + "\n"; o.stdout != want {
+		t.Errorf("%q, want %q", o.stdout, want)
 	}
 }
 

@@ -56,6 +56,7 @@
     holders.forEach(function (h) { if (h.u && (h.u.scales.x.min !== min || h.u.scales.x.max !== max)) { h.u.setScale("x", { min: min, max: max }); } });
     syncing = false;
   }
+  function inView() { return view || [first, Math.max(last, first + 1e-3)]; }
   bs.behind = behind;
   bs.markers = { fill: function (u, i) { return u.series[i].stroke(u, i); }, width: 0 };
   bs.timeOpts = function (series, y, yAxis, more) {
@@ -63,7 +64,7 @@
       padding: [8, 26, 0, 0],
       cursor: { sync: { key: "time", setSeries: false }, drag: { x: true, y: false }, points: { size: 6 } },
       legend: { markers: bs.markers },
-      scales: { x: { time: false, range: function (u, min, max) { return view || [first, Math.max(last, first + 1e-3)]; } }, y: y },
+      scales: { x: { time: false, range: inView }, y: y },
       axes: [bs.timeAxis(), yAxis],
       series: [{ label: "time", value: function (u, v) { return bs.time(v); } }].concat(series),
       hooks: {
@@ -109,6 +110,27 @@
     ["iops", "bps"].forEach(function (key) { f[key] = f[key].map(function (v, i) { return v === null || used[d.pt[i]] ? v : null; }); });
   });
 
+  // A purge names terabytes a second, beside which everything else would lie on the ground: where something else is
+  // in sight, too, the axis is that of the rest, and the caption says so.
+  function purged(i) { return d.pt[i] !== null && d.points[d.pt[i]].phase === "purge"; }
+  function restY(id) {
+    var said = document.getElementById(id).parentNode.querySelector(".beyond");
+    return { range: function (u, min, max) {
+      var rest = 0, all = 0, sight = inView();
+      u.series.forEach(function (s, k) {
+        if (!k || !s.show || !u.data[k]) { return; }
+        u.data[k].forEach(function (v, i) {
+          if (d.x[i] < sight[0] || d.x[i] > sight[1] || !(v > rest)) { return; }
+          all = Math.max(all, v);
+          if (!purged(i)) { rest = Math.max(rest, v); }
+        });
+      });
+      var beyond = rest > 0 && all > 2 * rest;
+      said.textContent = beyond ? "; the purge, up to " + rate(all) + ", lies beyond the axis" : "";
+      return bs.rangeZero(u, 0, beyond ? rest : max);
+    } };
+  }
+
   // One chart of rates: a line per direction, and their sum where there are several.
   function rates(id, key, factor, band) {
     bs.addTime(bs.chart(id, 230, function () {
@@ -128,7 +150,7 @@
         data.push(scale(f[key]));
         series.push(line(f.name, c[f.name], rate));
       });
-      return { opts: bs.timeOpts(series, rateY, bs.countAxis(), { bands: bands }), data: data };
+      return { opts: bs.timeOpts(series, restY(id), bs.countAxis(), { bands: bands }), data: data };
     }));
   }
   // One chart of latencies; where I/Os have planned times, the response times are dashed.

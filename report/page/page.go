@@ -3,7 +3,7 @@
 //
 // Package report and the comparison of results fill it. It knows nothing of results. The style sheet has classes
 // for cards, notes, tables, coloured matrices (q0 to q8 for rates, l0 to l8 for latencies) and figures; the script
-// has tables that sort (class "sort"), CSV downloads (button with data-csv and data-table) and, in the object bs,
+// has tables that sort (class "sort"; those of many columns are "dense", too, and keep their second in sight), CSV downloads (button with data-csv and data-table) and, in the object bs,
 // what charts need.
 package page
 

@@ -2,7 +2,6 @@ package load
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -118,26 +117,6 @@ func (r *Result) rowsOfFile(yield func(*result.Interval, error) bool) {
 			return
 		}
 	}
-}
-
-func parseRow(line []byte) (*result.Interval, error) {
-	row := &result.Interval{}
-	in := struct {
-		Type  string `json:"type"`
-		Label string `json:"label"`
-		*result.Interval
-	}{Interval: row}
-	if err := json.Unmarshal(line, &in); err != nil {
-		return nil, fmt.Errorf("is no row of an interval: %w", err)
-	}
-	if in.Type != "interval" || in.Interval == nil {
-		return nil, errors.New("is no row of an interval")
-	}
-	row.Label = in.Label
-	if row.Point < 0 {
-		return nil, fmt.Errorf("point %d cannot be", row.Point)
-	}
-	return row, checkRow(row, "the row")
 }
 
 // Line is a line of a folder's histogram log: what one stream did on one target in one direction within
