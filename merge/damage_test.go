@@ -157,6 +157,10 @@ func TestErrorsAndResponse(t *testing.T) {
 	if got := codes(p); !slices.Contains(got, "merged_response_whole") {
 		t.Errorf("warnings %v", got)
 	}
+	var text bytes.Buffer
+	if err := result.WriteText(&text, r.Doc); err != nil || !strings.Contains(text.String(), "planned moment of each I/O, over the machines' whole windows\n") {
+		t.Errorf("%v: the text does not say what the response times cover:\n%s", err, text.String())
+	}
 	if m := r.Doc.Merge.Members; m[0].Name != "vm (11111111)" || m[1].Name != "vm (22222222)" || p.Targets[0].Path != "vm (11111111):/dev/sdb" {
 		t.Errorf("%+v", m)
 	}

@@ -160,7 +160,7 @@ func TestMergePageIsComplete(t *testing.T) {
 	})
 	code := regexp.MustCompile(`"((?:merged|member|fio)_[a-z_]+)"`)
 	found := 0
-	for _, file := range []string{"merge/judge.go", "merge/plans.go", "result/fiojson/convert.go"} {
+	for _, file := range []string{"merge/judge.go", "merge/plans.go", "result/merge.go", "result/fiojson/convert.go"} {
 		for _, m := range code.FindAllStringSubmatch(docs(t, file), -1) {
 			if found++; !strings.Contains(page, "`"+m[1]+"`") {
 				t.Errorf("the page has no %s, which %s can give", m[1], file)
