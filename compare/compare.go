@@ -66,6 +66,7 @@ func New(sides [][]*load.Result, o Options) (*Doc, error) {
 // comparer is a comparison at work.
 type comparer struct {
 	Options
+	asked int // of Metrics, those that are asked for; the others are those of limits
 	sides []*side
 	open  []open
 }
@@ -88,6 +89,7 @@ func (c *comparer) metrics() {
 			c.Metrics = append(c.Metrics, m)
 		}
 	}
+	c.asked = len(c.Metrics)
 	for _, l := range c.FailIf {
 		c.Metrics = append(c.Metrics, l.Metric)
 	}
@@ -115,6 +117,11 @@ func (c *comparer) compare() (*Doc, error) {
 		return nil, fmt.Errorf("there is no point to compare: the baseline has %s, and %s has %s; points are matched by their labels",
 			base.labels(), c.sides[1].name, c.sides[1].labels())
 	}
+	for _, m := range c.Metrics[:c.asked] {
+		if !has(d, m) {
+			return nil, fmt.Errorf("--metric %s: no point that is compared has completed I/Os of that direction", m)
+		}
+	}
 	c.judge(d)
 	d.Warnings = c.warnings(d)
 	for _, l := range c.FailIf {
@@ -125,6 +132,17 @@ func (c *comparer) compare() (*Doc, error) {
 		d.FailIf = append(d.FailIf, r)
 	}
 	return d, nil
+}
+
+// has says whether a point has the figure.
+func has(d *Doc, m Metric) bool {
+	return slices.ContainsFunc(d.Comparisons, func(c *Comparison) bool {
+		return slices.ContainsFunc(c.Points, func(p *Point) bool {
+			return slices.ContainsFunc(p.Figures, func(f *Figure) bool {
+				return f.Metric == m.name() && (m.Direction == "" || f.Direction == m.Direction)
+			})
+		})
+	})
 }
 
 func (s *side) document() Side {

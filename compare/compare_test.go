@@ -273,6 +273,13 @@ func TestDirections(t *testing.T) {
 	if want := "total.stddev total.mean read.p99 read.stddev read.mean write.stddev write.mean"; strings.Join(got, " ") != want {
 		t.Errorf("%v, want %v", got, want)
 	}
+	// What nothing has is no empty table.
+	if metrics, err = ParseMetrics("mean,trim.p99"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := New([][]*load.Result{one(mixed(300, "a")), one(mixed(300, "b"))}, Options{Metrics: metrics}); err == nil || !strings.Contains(err.Error(), "--metric trim.p99: no point that is compared has") {
+		t.Errorf("a direction that nothing has: %v", err)
+	}
 }
 
 // What goes out is JSON with finite numbers, whatever came in.

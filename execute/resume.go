@@ -73,6 +73,8 @@ func openRun(o *Options) (r *resumption, err error) {
 		return nil, fmt.Errorf("result folder %s: "+format, append([]any{o.Dir}, args...)...)
 	}
 	switch {
+	case doc.Merge != nil:
+		return fail("it is a merge: go on with the runs that it was made of, and merge them again")
 	case doc.FindMax != nil:
 		return fail("a search cannot be gone on with, since each of its steps follows from those before; start it again in another folder")
 	case doc.Plan == nil || doc.Plan.Schema != plan.Schema:

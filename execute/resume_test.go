@@ -638,6 +638,7 @@ func TestResumeOfWhatIsNoRun(t *testing.T) {
 			f["result.json"] = head + `"targets": [null]` + rest
 		}, "no facts of its targets"},
 		"search":      {edit(`"percentiles": [`, `"find_max": {}, "percentiles": [`), "a search cannot be gone on with"},
+		"merge":       {edit(`"percentiles": [`, `"merge": {}, "percentiles": [`), "it is a merge: go on with the runs"},
 		"broken row":  {func(f map[string]string) { f["intervals.ndjson"] = "garbage\n" + f["intervals.ndjson"] }, "intervals.ndjson: the line that ends at byte 8: is no row"},
 		"broken log":  {func(f map[string]string) { f["latency.hlog"] = "Tag=x/y,\n" + f["latency.hlog"] }, "latency.hlog: the line that ends at byte 9"},
 		"bad percent": {edit(`"read_pct": 50`, `"read_pct": 500`), "--read-pct 500"},

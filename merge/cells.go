@@ -101,7 +101,7 @@ func (c *cells) add(sl *slice) error {
 	for _, l := range sl.lines {
 		lines[directionOf(l.Direction)]++
 	}
-	if err := c.check(sl, &stats); err != nil {
+	if err := c.check(sl); err != nil {
 		return err
 	}
 	for _, l := range sl.lines {
@@ -139,7 +139,7 @@ func (c *cells) add(sl *slice) error {
 }
 
 // check decodes the lines, and holds their counts to the row's; c.row gets the sum of each direction.
-func (c *cells) check(sl *slice, stats *[3]*result.IntervalStat) error {
+func (c *cells) check(sl *slice) error {
 	for d := range c.row {
 		c.row[d].Reset()
 	}
@@ -152,7 +152,7 @@ func (c *cells) check(sl *slice, stats *[3]*result.IntervalStat) error {
 		}
 		c.row[directionOf(l.Direction)].Merge(&c.line)
 	}
-	for d, stat := range stats {
+	for d, stat := range [...]*result.IntervalStat{&sl.row.Read, &sl.row.Write, &sl.row.Trim} {
 		if c.row[d].Count() != stat.IOs {
 			return countError(sl.row, directions[d], c.row[d].Count(), stat.IOs)
 		}

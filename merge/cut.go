@@ -27,6 +27,8 @@ func (m *merger) cut() error {
 					}
 				}
 				cutting = append(cutting, p)
+			} else if m.options.Folder != nil && len(p.window.rows) > 0 {
+				cutting = append(cutting, p) // only to see whether its rows are sound
 			}
 		}
 		damaged := m.cutAll(cutting)
@@ -93,7 +95,7 @@ func (s *scratch) cutMember(mem *member, wanted map[int]cutting) (damaged []*poi
 	defer w.close()
 	var now *cutting
 	flush := func() {
-		if now != nil {
+		if now != nil && now.point.window.kind == result.MergeCommon {
 			s.cells.into(now)
 		}
 		now = nil
@@ -116,7 +118,11 @@ func (s *scratch) cutMember(mem *member, wanted map[int]cutting) (damaged []*poi
 		if !c.point.window.takes(sl.row, c.part.series.unit, s.cells.rows) {
 			continue
 		}
-		if err := s.cells.add(sl); err != nil {
+		take := s.cells.add
+		if c.point.window.kind == result.MergeEqual {
+			take = s.cells.check
+		}
+		if err := take(sl); err != nil {
 			bad[sl.row.Point] = true
 			c.part.series.cutAt(sl.row.StartUnixNS)
 			mem.broken = true

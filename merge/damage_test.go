@@ -55,20 +55,26 @@ func TestKilledMember(t *testing.T) {
 	}
 }
 
-// Damage within a log ends its member's part there, and the others' with it.
-func TestDamagedLog(t *testing.T) {
-	dir := vm("bad", epoch.Add(time.Millisecond), 10, eachRead).Folder(t)
+// spoilLog damages the histogram of the k-th row.
+func spoilLog(t *testing.T, dir string, k int) {
+	t.Helper()
 	path := filepath.Join(dir, "latency.hlog")
 	log, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	lines := bytes.SplitAfter(log, []byte("\n"))
-	line := lines[5+7]
+	line := lines[5+k]
 	copy(line[len(line)-12:], "AAAAAAAA")
 	if err := os.WriteFile(path, bytes.Join(lines, nil), 0o600); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// Damage within a log ends its member's part there, and the others' with it.
+func TestDamagedLog(t *testing.T) {
+	dir := vm("bad", epoch.Add(time.Millisecond), 10, eachRead).Folder(t)
+	spoilLog(t, dir, 7)
 	r := must(t, Options{}, vm("good", epoch, 10, eachRead).Folder(t), dir)
 	p := r.Doc.Points[0]
 	if p.WindowS != 6 || p.Total.IOs != 1200 || !r.Broken || !strings.Contains(r.Doc.Warnings[0].Message, "bad: its latency.hlog is damaged: line 13") {
@@ -150,6 +156,10 @@ func TestErrorsAndResponse(t *testing.T) {
 	}
 	if got := codes(p); !slices.Contains(got, "merged_response_whole") {
 		t.Errorf("warnings %v", got)
+	}
+	var text bytes.Buffer
+	if err := result.WriteText(&text, r.Doc); err != nil || !strings.Contains(text.String(), "planned moment of each I/O, over the machines' whole windows\n") {
+		t.Errorf("%v: the text does not say what the response times cover:\n%s", err, text.String())
 	}
 	if m := r.Doc.Merge.Members; m[0].Name != "vm (11111111)" || m[1].Name != "vm (22222222)" || p.Targets[0].Path != "vm (11111111):/dev/sdb" {
 		t.Errorf("%+v", m)

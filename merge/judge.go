@@ -121,7 +121,7 @@ func (m *merger) pointWarnings(p *point, how *result.MergePoint, gave []*part) (
 			"run fio with --output-format=json+")
 	}
 	if how.Window == result.MergeCommon && p.total.open {
-		warn("merged_response_whole", "response times, and what was planned, are those of the members' whole windows: the logs have service times only", "let the machines start together")
+		warn(result.ResponseWhole, "response times, and what was planned, are those of the members' whole windows: the logs have service times only", "let the machines start together")
 	}
 	if len(p.engines) > 1 {
 		warn("merged_engines_differ", "the members used different engines: "+strings.Join(slices.Sorted(maps.Keys(p.engines)), ", "), "name one with --engine on all machines")

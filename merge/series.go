@@ -15,10 +15,10 @@ import (
 // allTargets stands in a merged log for the targets of all machines.
 const allTargets = "all"
 
-// series writes the rows of the time in common, and their histograms, into the folder: for each point that
-// was cut, and whose intervals are equally long. Row k has the k-th interval of every member, so that its
-// intervals begin up to one of their lengths later than it says. The members' files are gone through side
-// by side; each takes two descriptors for that time.
+// series writes the rows of the time in common, and their histograms, into the folder: for each point whose
+// intervals are the same in all members, or which was cut and has equally long ones. Of what was cut, row k
+// has the k-th interval of every member, so that its intervals begin up to one of their lengths later than
+// it says. The members' files are gone through side by side; each takes two descriptors for that time.
 func (m *merger) series(d *result.Doc) error {
 	walkers := map[*member]*memberWalk{}
 	defer func() {
@@ -28,27 +28,26 @@ func (m *merger) series(d *result.Doc) error {
 	}()
 	out := &rowSum{folder: m.options.Folder}
 	for i, p := range m.order {
-		if p.window.kind != result.MergeCommon || p.window.count == 0 {
-			continue
-		}
 		gave := p.giving()
-		for k := range p.window.count {
-			out.begin(p, d.Points[i].Label, i, k)
-			for _, part := range gave {
-				w := walkers[part.member]
-				if w == nil || w.passed > part.at {
-					if w != nil {
-						w.close()
+		for _, r := range p.window.rows {
+			for k := range r.n {
+				out.begin(p, d.Points[i].Label, i, r.start+int64(k)*r.length, r.length)
+				for _, part := range gave {
+					w := walkers[part.member]
+					if w == nil || w.passed > part.at {
+						if w != nil {
+							w.close()
+						}
+						w = &memberWalk{walker: newWalker(part.member.files)}
+						walkers[part.member] = w
 					}
-					w = &memberWalk{walker: newWalker(part.member.files)}
-					walkers[part.member] = w
+					if err := w.interval(p, part, out); err != nil {
+						return err
+					}
 				}
-				if err := w.interval(p, part, k, out); err != nil {
+				if err := out.write(); err != nil {
 					return err
 				}
-			}
-			if err := out.write(); err != nil {
-				return err
 			}
 		}
 	}
@@ -62,8 +61,8 @@ type memberWalk struct {
 	taken  int // intervals of it
 }
 
-// interval adds the part's k-th interval of the window to the row.
-func (w *memberWalk) interval(p *point, part *part, k int, out *rowSum) error {
+// interval adds the part's next interval of the window to the row.
+func (w *memberWalk) interval(p *point, part *part, out *rowSum) error {
 	for {
 		sl, err := w.next()
 		if err != nil {
@@ -100,12 +99,12 @@ type rowSum struct {
 	one     [3]histogram.Histogram // a single member's
 }
 
-func (r *rowSum) begin(p *point, label string, index, k int) {
+// begin begins the row of an interval that starts at from and is length long, in nanoseconds.
+func (r *rowSum) begin(p *point, label string, index int, from, length int64) {
 	r.point, r.members = p, 0
-	from := p.window.from + int64(k)*p.window.unit
-	r.start, r.length = unixNano(from), time.Duration(p.window.unit)
+	r.start, r.length = unixNano(from), time.Duration(length)
 	r.row = result.Interval{
-		Point: index, Label: label, TS: float64(int64(k)*p.window.unit) / 1e9, StartUnixNS: from, LengthS: r.length.Seconds(), DiskStats: []*host.DiskStats{},
+		Point: index, Label: label, TS: float64(from-p.window.rows[0].start) / 1e9, StartUnixNS: from, LengthS: r.length.Seconds(), DiskStats: []*host.DiskStats{},
 	}
 	for d := range r.dirs {
 		r.dirs[d].Reset()

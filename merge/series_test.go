@@ -24,7 +24,7 @@ func TestFolder(t *testing.T) {
 	var paths []string
 	for i := range 3 {
 		run := vm(fmt.Sprint("vm", i), epoch.Add(time.Duration(i)*400*time.Millisecond), 6+i, eachRead, write)
-		// A second point that is the same in all machines, and so is not cut, and a third that is cut again.
+		// A second point that is the same in all machines, and so has all its rows, and a third that is cut again.
 		run.Points = append(run.Points, loadtest.Point{Label: "same", Start: epoch.Add(time.Minute), Rows: loadtest.Steady(2, eachRead)})
 		third := run.Points[0]
 		third.Label, third.Start = "third", third.Start.Add(2*time.Minute)
@@ -54,7 +54,7 @@ func TestFolder(t *testing.T) {
 		ios[row.Point] += row.Read.IOs + row.Write.IOs
 		moved[row.Point] += row.Read.Bytes + row.Write.Bytes
 		failed[row.Point] += row.Write.Errors
-		if row.Read.IOs != 300 || row.Read.Mean != 200_000 || row.Write.Max != 5_000_000 || row.LengthS != 1 || row.InFlight != 12 || row.StartUnixNS != doc.Points[row.Point].Started.UnixNano()+int64(row.TS*1e9) {
+		if row.Read.IOs != 300 || row.Read.Mean != 200_000 || row.Write.Max != map[bool]int64{true: 0, false: 5_000_000}[row.Point == 1] || row.LengthS != 1 || row.InFlight != 12 || row.StartUnixNS != doc.Points[row.Point].Started.UnixNano()+int64(row.TS*1e9) {
 			t.Errorf("%+v", row)
 		}
 	}
@@ -64,7 +64,7 @@ func TestFolder(t *testing.T) {
 			t.Errorf("point %d has %+v, its rows %d I/Os, %d bytes, %d errors", i, s, ios[i], moved[i], failed[i])
 		}
 	}
-	if rows != 8 || ios[1] != 0 || doc.Points[1].Total.IOs != 600 {
+	if rows != 10 || ios[1] != 600 || doc.Points[1].Total.IOs != 600 {
 		t.Errorf("%d rows, %v I/Os", rows, ios)
 	}
 	logged := map[string]uint64{}
@@ -78,11 +78,59 @@ func TestFolder(t *testing.T) {
 		}
 		logged[fmt.Sprint(line.Point, line.Stream, line.Target, line.Direction)] += h.Count()
 	}
-	if len(logged) != 4 || logged["0loadallread"] != 1200 || logged["2loadallwrite"] != 120 {
+	if len(logged) != 5 || logged["1loadallread"] != 600 || logged["0loadallread"] != 1200 || logged["2loadallwrite"] != 120 {
 		t.Errorf("%v", logged)
 	}
 	if r.Doc.Merge == nil || len(r.Doc.Points) != 3 {
 		t.Errorf("%+v", r.Doc)
+	}
+}
+
+// Equal windows have rows where all members' files have the same intervals, and sound ones: else the figures
+// are those of the documents, and there are no rows.
+func TestRowsOfEqualWindows(t *testing.T) {
+	for name, c := range map[string]struct {
+		b    *loadtest.Run
+		harm func(dir string)
+		rows int
+	}{
+		"alike": {vm("b", epoch, 3, eachRead), func(string) {}, 3},
+		"coarser": {func() *loadtest.Run {
+			r := vm("b", epoch, 1, eachRead)
+			r.Points[0].Interval = 3 * time.Second
+			return r
+		}(), func(string) {}, 0},
+		"damaged": {vm("b", epoch, 3, eachRead), func(dir string) { spoilLog(t, dir, 1) }, 0},
+	} {
+		a, b := vm("a", epoch, 3, eachRead).Folder(t), c.b.Folder(t)
+		c.harm(b)
+		dir := filepath.Join(t.TempDir(), "all")
+		folder, err := result.CreateFolder(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := must(t, Options{Folder: folder, AllowDifferentPlans: true}, a, b)
+		if err := folder.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if how := r.Doc.Merge.Points[0]; how.Window != result.MergeEqual || r.Broken != (name == "damaged") {
+			t.Errorf("%s: %+v, broken %v", name, how, r.Broken)
+		}
+		made, err := load.Open(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows, ios := 0, uint64(0)
+		for row, err := range made.Rows() {
+			if err != nil {
+				t.Fatal(err)
+			}
+			rows++
+			ios += row.Read.IOs
+		}
+		if rows != c.rows || rows > 0 && ios != r.Doc.Points[0].Total.IOs {
+			t.Errorf("%s: %d rows with %d I/Os of %d", name, rows, ios, r.Doc.Points[0].Total.IOs)
+		}
 	}
 }
 

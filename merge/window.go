@@ -2,6 +2,7 @@ package merge
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"blkstorm/result"
@@ -92,10 +93,16 @@ type window struct {
 	from, until int64  // what all members measured; until at most from: nothing
 	count       int    // whole intervals that each member gives; 0: as many as it has
 	unit        int64  // their length; 0: they differ
+	// rows are the intervals of the merged folder: those that all members have alike, where windows are equal,
+	// else those that are cut out. Empty: intervals differ, or a member has no files.
+	rows []run
 }
 
 // takes says whether an interval is one of those used, when so many were before it.
 func (w *window) takes(row *result.Interval, unit int64, before int) bool {
+	if w.kind == result.MergeEqual {
+		return true
+	}
 	length := int64(math.Round(row.LengthS * 1e9))
 	return length == unit && row.StartUnixNS >= w.from && row.StartUnixNS+length <= w.until && (w.count == 0 || before < w.count)
 }
@@ -119,7 +126,12 @@ func (p *point) choose() {
 		w.from, w.until = max(w.from, from), min(w.until, until)
 	}
 	if equal {
-		w.kind = result.MergeEqual
+		w.kind, w.rows = result.MergeEqual, gave[0].series.runs
+		for _, part := range gave {
+			if !slices.Equal(part.series.runs, w.rows) || math.Abs(part.series.length()-part.window) > 1e-6*part.window {
+				w.rows = nil
+			}
+		}
 		return
 	}
 	if !cuttable || w.until <= w.from {
@@ -140,7 +152,9 @@ func (p *point) choose() {
 	w.kind = result.MergeCommon
 	if w.unit == 0 {
 		w.count = 0
+		return
 	}
+	w.rows = []run{{start: w.from, length: w.unit, n: w.count}}
 }
 
 // span is when the part was measured: by its files as far as they are sound, else by the document.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -96,7 +97,7 @@ func (f *Folder) vacant() error {
 	for _, e := range entries {
 		switch name := e.Name(); name {
 		case resultFile, intervalsFile, latencyFile, ReportFile:
-			return fail(fmt.Errorf("%w (%s in %s); name another folder, or go on with that run: --resume %s", ErrHoldsResult, name, f.dir, f.dir))
+			return fail(fmt.Errorf("%w (%s in %s); name another folder, or %s", ErrHoldsResult, name, f.dir, f.wayOn()))
 		case temporaryFile, temporaryReport:
 			// Left by a run that was killed before its first point ended: ours, and overwritten.
 		default:
@@ -109,6 +110,17 @@ func (f *Folder) vacant() error {
 		return fail(fmt.Errorf("%w (it has %q); name a new or an empty folder", ErrNotEmpty, first))
 	}
 	return nil
+}
+
+// wayOn is what else can be done with a folder that has a result, or a part of one.
+func (f *Folder) wayOn() string {
+	if text, err := os.ReadFile(filepath.Join(f.dir, resultFile)); err == nil {
+		doc := &Doc{}
+		if json.Unmarshal(text, doc) == nil && doc.Schema == Schema && doc.Merge == nil && doc.FindMax == nil {
+			return "go on with that run: --resume " + f.dir
+		}
+	}
+	return "remove what is in it"
 }
 
 // Interval appends a row to intervals.ndjson.
@@ -204,6 +216,18 @@ func (f *Folder) Close() error {
 	}
 	f.intervals, f.latency, f.log, f.lock = nil, nil, nil, nil
 	return err
+}
+
+// Discard takes away what was written to a folder that CreateFolder made, and closes it: for a result of
+// which a part is of no use to anybody. The folder itself stays.
+func (f *Folder) Discard() error {
+	var err error
+	for _, name := range []string{resultFile, temporaryFile, intervalsFile, latencyFile} { // none was there before
+		if e := os.Remove(filepath.Join(f.dir, name)); !errors.Is(e, fs.ErrNotExist) {
+			err = errors.Join(err, e)
+		}
+	}
+	return errors.Join(err, f.Close())
 }
 
 // replace puts parts in the place of the file at path, by way of a temporary one in the same folder.

@@ -65,6 +65,60 @@ func TestCreateFolder(t *testing.T) {
 	}
 }
 
+// Going on is advised only where there is something to go on with.
+func TestWayOn(t *testing.T) {
+	for text, words := range map[string]string{
+		`{"schema":"blkstorm.result/1","points":[]}`:               "or go on with that run: --resume ",
+		`{"schema":"blkstorm.result/1","points":[],"merge":{}}`:    "or remove what is in it",
+		`{"schema":"blkstorm.result/1","points":[],"find_max":{}}`: "or remove what is in it",
+		`{"schema":"blkstorm.result/9","points":[]}`:               "or remove what is in it",
+		`{"schema":"blkstorm.result/1","points":[`:                 "or remove what is in it",
+		"": "or remove what is in it",
+	} {
+		dir := t.TempDir()
+		name := resultFile
+		if text == "" {
+			name = intervalsFile
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := CreateFolder(dir); !errors.Is(err, ErrHoldsResult) || !strings.Contains(err.Error(), words) {
+			t.Errorf("%s: %v, want %q", text, err, words)
+		}
+	}
+}
+
+// What was discarded is gone, and the folder can be used again.
+func TestDiscard(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	d := fillFolder(t, dir)
+	for _, name := range []string{resultFile, intervalsFile, latencyFile} {
+		if err := os.Remove(filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f, err := CreateFolder(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(f.Interval(&Interval{}), f.openLog(time.Now()), f.Result(d)); err != nil {
+		t.Fatal(err)
+	}
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 3 {
+		t.Fatalf("%v, %v", entries, err)
+	}
+	if err := f.Discard(); err != nil {
+		t.Fatal(err)
+	}
+	if f, err = CreateFolder(dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Discard(); err != nil { // of nothing
+		t.Error(err)
+	}
+}
+
 func TestCreateFolderWritesNothing(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "r")
 	for range 2 { // a run refused after the first call leaves a folder for the next

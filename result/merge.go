@@ -34,6 +34,9 @@ type MergeLeftOut struct {
 	Reason string `json:"reason"`
 }
 
+// ResponseWhole is the code of the warning of a merged point that was cut, but for its response times.
+const ResponseWhole = "merged_response_whole"
+
 // What a merged point's figures cover.
 const (
 	MergeCommon = "common" // whole intervals within the time that all members measured

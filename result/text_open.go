@@ -2,7 +2,10 @@ package result
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+
+	"blkstorm/verdict"
 )
 
 // textResponse writes response times, from the planned moment of each I/O, and what became of those
@@ -20,7 +23,11 @@ func (p *Point) textResponse(b *strings.Builder, percentiles []string) {
 	if len(rows) != 1 {
 		rows = append(rows, figure{"total", p.Total})
 	}
-	b.WriteString("\n  response time, from the planned moment of each I/O\n")
+	b.WriteString("\n  response time, from the planned moment of each I/O")
+	if slices.ContainsFunc(p.Warnings, func(w verdict.Warning) bool { return w.Code == ResponseWhole }) {
+		b.WriteString(", over the machines' whole windows")
+	}
+	b.WriteString("\n")
 	figures(b, "  ", rows, columns{response: true, deviation: true, percentiles: percentiles})
 	o := p.Total.OpenLoop
 	line := fmt.Sprintf("  planned %s: submitted %s", plural(o.Offered+o.Missed, "I/O"), commas(o.Offered))

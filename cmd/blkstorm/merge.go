@@ -71,6 +71,9 @@ func (a *app) merge(paths []string, dir string, o merge.Options, w *writer) (err
 		defer func() { err = errors.Join(err, o.Folder.Close()) }()
 	}
 	r, err := merge.Merge(paths, o)
+	if err != nil && o.Folder != nil {
+		err = errors.Join(err, o.Folder.Discard()) // nobody can go on with a part of a merge
+	}
 	if err != nil {
 		return err
 	}

@@ -85,6 +85,32 @@ func TestMergeOfRuns(t *testing.T) {
 	}
 }
 
+// A merge that its disk has no room for leaves nothing behind, and the folder can be used again.
+func TestMergeOnAFullDisk(t *testing.T) {
+	t.Parallel()
+	small := smallFS(t, 32*kib)
+	dir := t.TempDir()
+	one := filepath.Join(dir, "one")
+	blkstorm(t, "run", "--engine", "null", "--size", "8m", "--runtime", "500ms", "--interval", "10ms", "--quiet", "--dir", one).want(t, exitGood)
+	all := filepath.Join(small, "all")
+	for range 2 {
+		out := blkstorm(t, "merge", "--dir", all, one).want(t, exitUsage, "no space left on device", all)
+		if strings.Contains(out.stderr, "resume") || out.stdout != "" || used(t, all) != 0 {
+			t.Errorf("%d files left, standard output %q, %s", used(t, all), out.stdout, out.stderr)
+		}
+	}
+	// What is there is whole, and nothing advises to go on with it as with a run.
+	whole := filepath.Join(dir, "whole")
+	blkstorm(t, "merge", "--dir", whole, one).want(t, exitGood)
+	if out := blkstorm(t, "merge", "--dir", whole, one).want(t, exitUsage, "holds a result already", "name another folder"); strings.Contains(out.stderr, "resume") {
+		t.Error(out.stderr)
+	}
+	blkstorm(t, "run", "--resume", whole).want(t, exitUsage, "it is a merge: go on with the runs")
+	if rows := rowsOfFolder(t, whole); len(rows) < 40 {
+		t.Errorf("%d rows of a merge of one", len(rows))
+	}
+}
+
 // rowsOfFolder reads the rows of a folder, without those of the ramp.
 func rowsOfFolder(t *testing.T, dir string) (rows []result.Interval) {
 	t.Helper()
@@ -134,7 +160,7 @@ func TestMergePageIsComplete(t *testing.T) {
 	})
 	code := regexp.MustCompile(`"((?:merged|member|fio)_[a-z_]+)"`)
 	found := 0
-	for _, file := range []string{"merge/judge.go", "merge/plans.go", "result/fiojson/convert.go"} {
+	for _, file := range []string{"merge/judge.go", "merge/plans.go", "result/merge.go", "result/fiojson/convert.go"} {
 		for _, m := range code.FindAllStringSubmatch(docs(t, file), -1) {
 			if found++; !strings.Contains(page, "`"+m[1]+"`") {
 				t.Errorf("the page has no %s, which %s can give", m[1], file)
