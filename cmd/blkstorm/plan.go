@@ -15,6 +15,7 @@ import (
 	"blkstorm/execute"
 	"blkstorm/plan"
 	"blkstorm/plan/planfile"
+	"blkstorm/plan/profile"
 	"blkstorm/printable"
 )
 
@@ -122,7 +123,7 @@ func (c *planFlags) add(f *pflag.FlagSet) {
 
 // planFrom reads the plan file that is the first argument, and changes what the options say.
 func (a *app) planFrom(f *pflag.FlagSet, change *planFlags, args []string) (*plan.Plan, error) {
-	p, err := planfile.Load(args[0], os.Stdin, planfile.Options{Targets: args[1:], Seed: newSeed()})
+	p, err := planfile.Load(args[0], os.Stdin, planfile.Options{Targets: args[1:], Seed: newSeed(), Profiles: profile.Names()})
 	if err != nil {
 		return nil, err
 	}
