@@ -255,3 +255,29 @@ func TestTimeLeft(t *testing.T) {
 		}
 	}
 }
+
+// A dry run of what is left says what had been finished, and what is done again.
+func TestLookAtWhatIsLeft(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "out")
+	interrupted(t, longer(procedure(plan.Target{Spec: file(t, 1<<20)}, 3)), dir, 2)
+	o := options()
+	o.Dir, o.Resume = dir, true
+	for again, want := range map[bool][]string{false: nil, true: {"precondition: before (again)", "idle: 10ms"}} {
+		o.RePrecondition = again
+		v, err := Look(nil, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(v.Repeats, want) || v.FinishedPoints != 2 {
+			t.Errorf("repeats %q after %d points", v.Repeats, v.FinishedPoints)
+		}
+		for i, n := range []int{1, 1, 1} {
+			if v.Phases[i].Finished != n {
+				t.Errorf("phase %d: %d finished, want %d", i, v.Phases[i].Finished, n)
+			}
+		}
+		if left := v.Phases[2]; left.Points != 2 || left.TimeS != 0.2 {
+			t.Errorf("left: %+v", left)
+		}
+	}
+}

@@ -173,14 +173,14 @@ func planTable(p *plan.Plan) *table {
 
 // pointEnd is how long a point takes.
 func pointEnd(p *plan.Point) string {
-	passes := 0
-	for i := range p.Streams {
-		passes = max(passes, p.Streams[i].Passes)
+	if n := p.Passes(); n > 0 {
+		return fmt.Sprintf("after %d of its passes", n)
 	}
-	if passes > 0 {
-		return fmt.Sprintf("after %d of its passes", passes)
+	window, known := p.Window()
+	if !known {
+		return "with its streams"
 	}
-	text := "after " + p.Runtime.D().String()
+	text := "after " + window.String()
 	if p.Ramp > 0 {
 		text += ", and a ramp of " + p.Ramp.D().String()
 	}

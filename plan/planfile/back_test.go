@@ -38,7 +38,11 @@ func full(t testing.TB) *plan.Plan {
 	rule := steady.Default()
 	fio := steady.Rule{Kind: steady.FioSlope, Window: 30, Round: time.Second, Limit: steady.Limit{Value: 0.3, Percent: true}, Metric: steady.Mean}
 	point := func(ramp time.Duration, streams ...plan.Stream) plan.Point {
-		return plan.Point{Label: "a point", Ramp: plan.Duration(ramp), Runtime: plan.Duration(25 * time.Minute), Interval: plan.Duration(500 * time.Millisecond), Streams: streams}
+		p := plan.Point{Label: "a point", Ramp: plan.Duration(ramp), Interval: plan.Duration(500 * time.Millisecond), Streams: streams}
+		if !p.Ends() {
+			p.Runtime = plan.Duration(25 * time.Minute)
+		}
+		return p
 	}
 	one := func(w workload.Spec) plan.Stream {
 		return plan.Stream{Label: "one: of #several", Workload: w, Targets: []int{1, 0}, Threads: 2, IODepth: 4}
