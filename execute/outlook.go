@@ -20,6 +20,8 @@ type Outlook struct {
 	TimeS float64 `json:"time_s"`
 	// AtMost says that it may be less, since steady state may come early.
 	AtMost bool `json:"at_most"`
+	// Work says that there are points that end with their work; nobody knows how long that takes, and TimeS is without it.
+	Work bool `json:"work"`
 }
 
 // outlook is what a phase takes from its point number from on, of round round (0 or 1: of the first one), and
@@ -39,8 +41,11 @@ func (s *Session) outlook(phase *plan.Phase, round, from int) (o Outlook) {
 		if _, skipped := s.skipped[p]; skipped {
 			continue
 		}
-		o.TimeS += float64(times) * (p.Ramp.D() + p.Runtime.D()).Seconds()
-		if s.driver.Dry {
+		o.TimeS += float64(times) * p.Length().Seconds()
+		if !p.Work() || times == 0 {
+			continue
+		}
+		if o.Work = true; s.driver.Dry {
 			continue
 		}
 		for i := range s.targets {
@@ -57,6 +62,7 @@ func (o *Outlook) add(other Outlook) {
 	o.TrimBytes += other.TrimBytes
 	o.TimeS = toMillisecond(o.TimeS + other.TimeS)
 	o.AtMost = o.AtMost || other.AtMost
+	o.Work = o.Work || other.Work
 }
 
 // toMillisecond rounds what a sum of many fractions leaves.
@@ -100,7 +106,7 @@ func (s *Session) mostBytes(phase *plan.Phase, p *plan.Point) (n int64) {
 // String is "at most 1h2m3s, and 2.0 GiB to write".
 func (o Outlook) String() string {
 	var text string
-	if o.TimeS > 0 || o.WriteBytes+o.TrimBytes == 0 {
+	if o.TimeS > 0 || !o.Work {
 		text = SecondsText(o.TimeS)
 		if o.AtMost {
 			text = "at most " + text
@@ -118,7 +124,13 @@ func (o Outlook) String() string {
 		}
 		text += humanize.IBytes(uint64(b.n)) + " to " + b.verb
 	}
-	return text
+	switch {
+	case !o.Work || o.WriteBytes+o.TrimBytes > 0:
+		return text
+	case text == "":
+		return "as long as the streams take"
+	}
+	return text + ", and as long as the streams take"
 }
 
 // maxSeconds is what a time.Duration holds.

@@ -18,6 +18,8 @@ type Preview struct {
 	// FinishedPoints is how many points of a resumed run are done already; the phases and the outlook
 	// are of what is yet to come.
 	FinishedPoints int `json:"finished_points,omitempty"`
+	// Repeats are the points and idle phases that a resumed run does again before it goes on.
+	Repeats []string `json:"repeats,omitempty"`
 	// Outlook is of the whole plan.
 	Outlook
 }
@@ -28,6 +30,10 @@ type PreviewPhase struct {
 	Points  int              `json:"points"`           // how many will run, of a phase of rounds in each round
 	Rounds  int              `json:"rounds,omitempty"` // how many at most, of a phase of rounds
 	Skipped []PreviewSkipped `json:"skipped"`
+	// Finished is how many of its points a resumed run has done; of an idle phase 1. Of a phase of rounds it is 0 until all are done.
+	Finished int `json:"finished,omitempty"`
+	// Each is what its points take, one by one, once.
+	Each []Outlook `json:"-"`
 	Outlook
 }
 
@@ -63,6 +69,13 @@ func Look(p *plan.Plan, o Options) (*Preview, error) {
 	v.Phases, v.Outlook = s.left()
 	if s.resumed != nil {
 		v.FinishedPoints = len(s.resumed.doc.Points)
+		for _, st := range s.resumed.again {
+			what := st.phase.Time.D().String()
+			if st.point != nil {
+				what = st.point.Label
+			}
+			v.Repeats = append(v.Repeats, st.phase.Kind+": "+what)
+		}
 	}
 	for i, t := range s.targets {
 		refusals, err := s.refusals(i, t)
@@ -110,10 +123,15 @@ func (s *Session) lookAt(i int) PreviewPhase {
 	v := PreviewPhase{Kind: phase.Kind, Skipped: []PreviewSkipped{}, Outlook: s.outlook(phase, at.round, from)}
 	if from > 0 || s.resumed != nil && i < s.resumed.phase {
 		v.TimeS -= phase.Time.D().Seconds()
+		v.Finished = max(from, 1)
 	}
 	if phase.Rounds != nil && from < len(phase.Points) {
 		v.Rounds = phase.Rounds.Rule.MaxRounds - max(at.round-1, 0)
-		from = 0 // of the rounds after this one
+		from, v.Finished = 0, 0 // of the rounds after this one
+	}
+	for j := range phase.Points {
+		one := plan.Phase{Kind: phase.Kind, Steady: phase.Steady, Points: phase.Points[j : j+1]}
+		v.Each = append(v.Each, s.outlook(&one, 0, 0))
 	}
 	for j := from; j < len(phase.Points); j++ {
 		p := &phase.Points[j]

@@ -2,7 +2,6 @@ package execute
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,142 +16,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"blkstorm/device"
-	"blkstorm/lab"
 	"blkstorm/plan"
 	"blkstorm/result"
 	"blkstorm/steady"
 	"blkstorm/unit"
-	"blkstorm/verdict"
 	"blkstorm/workload"
 )
-
-// childRun makes the test binary the run that tests kill: a plan, and the folder for its result; without a
-// plan it goes on with the run of that folder.
-const childRun = "BLKSTORM_TEST_RUN"
-
-func TestMain(m *testing.M) {
-	if text := os.Getenv(childRun); text != "" {
-		name, dir, _ := strings.Cut(text, ":")
-		if err := child(name, dir); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		os.Exit(0)
-	}
-	os.Exit(m.Run())
-}
-
-func child(name, dir string) error {
-	if name == "" {
-		_, err := goOn(options(), dir)
-		return err
-	}
-	text, err := os.ReadFile(name)
-	if err != nil {
-		return err
-	}
-	p := &plan.Plan{}
-	if err := json.Unmarshal(text, p); err != nil {
-		return err
-	}
-	o := options()
-	o.Dir = dir
-	_, err = carryOut(p, o)
-	return err
-}
-
-// procedure is a plan of several phases on one file: a preconditioning, idling, and points of growing
-// depth.
-func procedure(target plan.Target, points int) *plan.Plan {
-	p := job("randread", target)
-	p.Engine = "auto"
-	one := p.Phases[0].Points[0]
-	one.Runtime = plan.Duration(60 * time.Millisecond)
-	p.Phases = []plan.Phase{
-		{Kind: plan.Precondition, Points: []plan.Point{one}},
-		{Kind: plan.Idle, Time: plan.Duration(10 * time.Millisecond)},
-		{Kind: plan.Measure},
-	}
-	p.Phases[0].Points[0].Label = "before"
-	for i := range points {
-		point := one
-		point.Label = fmt.Sprintf("depth %d", i+1)
-		point.Streams = slices.Clone(point.Streams)
-		point.Streams[0].IODepth = i + 1
-		p.Phases[2].Points = append(p.Phases[2].Points, point)
-	}
-	return p
-}
-
-// killed runs the plan in a process of its own, and kills it in the middle of the point after n.
-func killed(t *testing.T, p *plan.Plan, dir string, n int) {
-	t.Helper()
-	text, err := json.Marshal(p)
-	name := filepath.Join(t.TempDir(), "plan.json")
-	if err := errors.Join(err, os.WriteFile(name, text, 0o600)); err != nil {
-		t.Fatal(err)
-	}
-	child := exec.Command(os.Args[0])
-	child.Env = append(os.Environ(), childRun+"="+name+":"+dir)
-	var stderr bytes.Buffer
-	child.Stderr = &stderr
-	if err := child.Start(); err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = child.Wait() }()
-	defer func() { _ = child.Process.Kill() }()
-	row := fmt.Appendf(nil, `"point":%d,`, n)
-	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
-		if rows, err := os.ReadFile(filepath.Join(dir, "intervals.ndjson")); err == nil && bytes.Contains(rows, row) {
-			return
-		}
-	}
-	t.Fatalf("point %d has not begun\n%s", n, stderr.String())
-}
-
-// goOn resumes the run in dir.
-func goOn(o Options, dir string) (*result.Doc, error) {
-	o.Dir, o.Resume = dir, true
-	return carryOut(nil, o)
-}
-
-// stored reads what is in a folder: the raw points, and all else.
-func stored(t *testing.T, dir string) (points []json.RawMessage, doc map[string]json.RawMessage) {
-	t.Helper()
-	text, err := os.ReadFile(filepath.Join(dir, "result.json"))
-	if err := errors.Join(err, json.Unmarshal(text, &doc), json.Unmarshal(doc["points"], &points)); err != nil {
-		t.Fatal(err)
-	}
-	return points, doc
-}
-
-// rows counts the rows of each point in intervals.ndjson, all of which must be whole, and in order.
-func rows(t *testing.T, dir string) map[int]int {
-	t.Helper()
-	text, err := os.ReadFile(filepath.Join(dir, "intervals.ndjson"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	count, last := map[int]int{}, 0
-	for line := range bytes.Lines(text) {
-		var in result.Interval
-		if err := json.Unmarshal(line, &in); err != nil || in.Point < last {
-			t.Fatalf("row %s after one of point %d: %v", line, last, err)
-		}
-		last = in.Point
-		count[last]++
-	}
-	return count
-}
-
-func keys(m map[string]json.RawMessage) (list []string) {
-	for k := range m {
-		list = append(list, k)
-	}
-	slices.Sort(list)
-	return list
-}
 
 // Killed in the middle of any point, a run is gone on with: what was finished stays byte for byte, the
 // rest runs, and the whole is as if nothing had been.
@@ -271,67 +140,6 @@ func TestResumeAgainAndAgain(t *testing.T) {
 	}
 }
 
-// checkLog wants whole lines in latency.hlog, in the order of the points.
-func checkLog(t *testing.T, dir string, points int) {
-	t.Helper()
-	text, err := os.ReadFile(filepath.Join(dir, "latency.hlog"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	last := -1
-	for line := range strings.Lines(string(text)) {
-		var n int
-		if _, err := fmt.Sscanf(line, "Tag=%d/", &n); err != nil {
-			continue
-		}
-		if n < last || !strings.HasSuffix(line, "\n") {
-			t.Fatalf("a line of point %d follows one of point %d", n, last)
-		}
-		last = n
-	}
-	if last < 0 || last >= points {
-		t.Errorf("the log ends with point %d of %d", last, points)
-	}
-}
-
-func isGap(w verdict.Warning) bool { return w.Code == "resumed_after_gap" }
-
-// interrupted runs the plan until its point n is under way, as a signal ends it.
-func interrupted(t *testing.T, p *plan.Plan, dir string, n int) *result.Doc {
-	t.Helper()
-	o := options()
-	o.Dir = dir
-	s, err := Prepare(p, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	seen := 0
-	s.opts.Row = func(*plan.Point, *result.Interval) error {
-		if seen == n {
-			cancel()
-		}
-		return nil
-	}
-	s.opts.Point = func(int, *result.Point) error { seen++; return nil }
-	doc, err := s.Run(ctx)
-	if err != nil || len(doc.Points) != n+1 || !doc.Points[n].Interrupted {
-		t.Fatalf("not interrupted in point %d: %v, %+v", n, err, doc)
-	}
-	return doc
-}
-
-// longer gives the points of a plan time to be interrupted in.
-func longer(p *plan.Plan) *plan.Plan {
-	for i := range p.Phases {
-		for j := range p.Phases[i].Points {
-			p.Phases[i].Points[j].Runtime = plan.Duration(100 * time.Millisecond)
-		}
-	}
-	return p
-}
-
 // What an interrupted run has of its last point is replaced, and a finished run is left alone.
 func TestResumeAfterInterrupt(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "out")
@@ -359,159 +167,6 @@ func TestResumeAfterInterrupt(t *testing.T) {
 	}
 	if diff := cmp.Diff(files, snapshot(t, dir)); diff != "" {
 		t.Error(diff)
-	}
-}
-
-// snapshot is the content of every file in a folder.
-func snapshot(t *testing.T, dir string) map[string]string {
-	t.Helper()
-	files := map[string]string{}
-	for _, name := range names(t, dir) {
-		text, err := os.ReadFile(filepath.Join(dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		files[name] = string(text)
-	}
-	return files
-}
-
-// age makes the run in dir older, as if it had ended d ago.
-func age(t *testing.T, dir string, d time.Duration) {
-	t.Helper()
-	path := filepath.Join(dir, "result.json")
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var doc result.Doc
-	if err := json.Unmarshal(text, &doc); err != nil {
-		t.Fatal(err)
-	}
-	for _, p := range doc.Points {
-		p.Started = p.Started.Add(-d)
-	}
-	for i := range doc.Resumed {
-		doc.Resumed[i].At = doc.Resumed[i].At.Add(-d)
-	}
-	if text, err = json.MarshalIndent(&doc, "", "  "); err == nil {
-		err = os.WriteFile(path, text, 0o600)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-// After a gap, what follows the preconditioning says so, in this resumption and the next, unless it
-// was repeated.
-func TestResumeAfterGap(t *testing.T) {
-	for name, c := range map[string]struct {
-		at     int // interrupted in this point
-		age    time.Duration
-		repeat bool
-		labels string
-		gap    []bool
-	}{
-		"short":                  {1, 30 * time.Second, false, "before, depth 1, depth 2", []bool{false, false, false}},
-		"long":                   {1, 2 * time.Minute, false, "before, depth 1, depth 2", []bool{false, true, true}},
-		"later":                  {2, 2 * time.Minute, false, "before, depth 1, depth 2", []bool{false, false, true}},
-		"in the preconditioning": {0, 2 * time.Minute, false, "before, depth 1, depth 2", []bool{false, false, false}},
-		"repeated":               {1, 2 * time.Minute, true, "before, before (again), depth 1, depth 2", []bool{false, false, false, false}},
-		"repeated later":         {2, 2 * time.Minute, true, "before, depth 1, before (again), depth 2", []bool{false, false, false, false}},
-	} {
-		dir := filepath.Join(t.TempDir(), "out")
-		interrupted(t, longer(procedure(plan.Target{Spec: file(t, 1<<20)}, 2)), dir, c.at)
-		age(t, dir, c.age)
-		o := options()
-		o.RePrecondition = c.repeat
-		doc, err := goOn(o, dir)
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		var labels []string
-		for i, p := range doc.Points {
-			labels = append(labels, p.Label)
-			if got := slices.ContainsFunc(p.Warnings, isGap); i < len(c.gap) && got != c.gap[i] {
-				t.Errorf("%s: point %d has the warning: %v", name, i, got)
-			}
-		}
-		if got := strings.Join(labels, ", "); got != c.labels {
-			t.Errorf("%s: points %s", name, got)
-		}
-		var done *FinishedError
-		if _, err := goOn(options(), dir); !errors.As(err, &done) {
-			t.Errorf("%s: not finished: %v", name, err)
-		}
-	}
-}
-
-// A gap is remembered when the run is cut off again at once.
-func TestGapIsRemembered(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "out")
-	interrupted(t, longer(procedure(plan.Target{Spec: file(t, 1<<20)}, 3)), dir, 1)
-	age(t, dir, time.Hour)
-	o := options()
-	o.Dir, o.Resume = dir, true
-	s, err := Prepare(nil, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	s.opts.Point = func(int, *result.Point) error { cancel(); return nil } // when depth 1 has ended
-	if doc, err := s.Run(ctx); err != nil || len(doc.Points) != 2 {
-		t.Fatalf("%v, %+v", err, doc)
-	}
-	doc, err := goOn(options(), dir)
-	if err != nil || len(doc.Points) != 4 || len(doc.Resumed) != 2 || doc.Resumed[1].GapS > 60 {
-		t.Fatalf("%v, %+v", err, doc)
-	}
-	for i, p := range doc.Points[1:] {
-		if !slices.ContainsFunc(p.Warnings, isGap) {
-			t.Errorf("point %d lacks the warning", i+1)
-		}
-	}
-}
-
-func TestRePreconditionNeedsOne(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "out")
-	interrupted(t, longer(procedure(plan.Target{Spec: file(t, 1<<20)}, 1)), dir, 0)
-	files := snapshot(t, dir)
-	o := options()
-	o.RePrecondition = true
-	if _, err := goOn(o, dir); err == nil || !strings.Contains(err.Error(), "no precondition phase has been finished") {
-		t.Errorf("error %v", err)
-	}
-	if diff := cmp.Diff(files, snapshot(t, dir)); diff != "" {
-		t.Error(diff)
-	}
-}
-
-// A steady state of before holds for what comes after the break.
-func TestResumeRemembersSteadyState(t *testing.T) {
-	p := procedure(plan.Target{Spec: file(t, 1<<20)}, 2)
-	rule := steady.Default()
-	rule.Round, rule.RangePct, rule.FittedPct, rule.Window, rule.MaxRounds = 20*time.Millisecond, 1000, 1000, 2, 50
-	p.Phases[0].Steady = &rule
-	longer(p)
-	p.Phases[0].Points[0].Runtime = plan.Duration(time.Second)
-	dir := filepath.Join(t.TempDir(), "out")
-	first := interrupted(t, p, dir, 1)
-	if r := first.Points[0].Steady; r == nil || !r.State.Steady {
-		t.Fatalf("not steady: %+v", r)
-	}
-	// The band of then is one that no device is in.
-	path := filepath.Join(dir, "result.json")
-	first.Points[0].Steady.State.Low, first.Points[0].Steady.State.High = 1e9, 2e9
-	text, err := json.MarshalIndent(first, "", "  ")
-	if err := errors.Join(err, os.WriteFile(path, text, 0o600)); err != nil {
-		t.Fatal(err)
-	}
-	doc, err := goOn(options(), dir)
-	if err != nil || len(doc.Points) != 3 {
-		t.Fatal(err)
-	}
-	if d := doc.Points[1].Drift; d == nil || d.Low != 1e9 { // depth 1 does what the preconditioning did
-		t.Errorf("drift %+v", d)
 	}
 }
 
@@ -548,39 +203,6 @@ func TestResumeOnOwnFiles(t *testing.T) {
 	}
 }
 
-// Another target in the place of the one that the run began on is refused, before anything is touched.
-func TestResumeOnAnotherTarget(t *testing.T) {
-	for name, c := range map[string]struct {
-		change func(t *testing.T, path string) error
-		want   string
-	}{
-		"larger": {func(_ *testing.T, path string) error { return os.Truncate(path, 2<<20) }, "size was 1m, is 2m"},
-		"gone":   {func(_ *testing.T, path string) error { return os.Remove(path) }, "it is gone"},
-		"device": {func(t *testing.T, path string) error {
-			lab.Root(t)
-			dev := lab.Loop(t, 1<<20, lab.LoopOptions{})
-			return errors.Join(os.Remove(path), os.Symlink(dev, path))
-		}, "kind was file, is loop"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			path, dir := file(t, 1<<20), filepath.Join(t.TempDir(), "out")
-			interrupted(t, longer(procedure(plan.Target{Spec: path}, 1)), dir, 1)
-			files := snapshot(t, dir)
-			if err := c.change(t, path); err != nil {
-				t.Fatal(err)
-			}
-			_, err := goOn(options(), dir)
-			var other *OtherTargetError
-			if !errors.As(err, &other) || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), path) && name != "device" {
-				t.Errorf("error %v", err)
-			}
-			if diff := cmp.Diff(files, snapshot(t, dir)); diff != "" {
-				t.Error(diff)
-			}
-		})
-	}
-}
-
 // What the plan says in JSON is the plan.
 func TestPlanSurvivesItsFolder(t *testing.T) {
 	p := procedure(plan.Target{Spec: file(t, 1<<20), DestroySignature: true}, 2)
@@ -608,166 +230,6 @@ func TestPlanSurvivesItsFolder(t *testing.T) {
 	}
 }
 
-// Folders that cannot be gone on with are left as they are.
-func TestResumeOfWhatIsNoRun(t *testing.T) {
-	made := filepath.Join(t.TempDir(), "made")
-	interrupted(t, longer(procedure(plan.Target{Spec: file(t, 1<<20)}, 2)), made, 1)
-	good := snapshot(t, made)
-	edit := func(old, now string) func(map[string]string) {
-		return func(f map[string]string) {
-			if !strings.Contains(f["result.json"], old) {
-				t.Errorf("no %q to edit", old)
-			}
-			f["result.json"] = strings.Replace(f["result.json"], old, now, 1)
-		}
-	}
-	for name, c := range map[string]struct {
-		change func(map[string]string)
-		want   string
-	}{
-		"empty":       {func(f map[string]string) { clear(f) }, "there is no result.json in it"},
-		"cut":         {func(f map[string]string) { f["result.json"] = f["result.json"][:len(f["result.json"])/2] }, "is no whole document"},
-		"no content":  {func(f map[string]string) { f["result.json"] = "" }, "is no whole document"},
-		"schema":      {edit("blkstorm.result/1", "blkstorm.result/9"), `has schema "blkstorm.result/9"`},
-		"plan schema": {edit("blkstorm.plan/1", "blkstorm.plan/9"), "no plan that this version"},
-		"other plan":  {edit(`"label": "before"`, `"label": "after"`), "does not follow from its plan"},
-		"no figures":  {edit(`"total": {`, `"sum": {`), "has no figures"},
-		"null target": {func(f map[string]string) {
-			head, rest, _ := strings.Cut(f["result.json"], `"targets": [`+"\n    {\n      \"path\"")
-			_, rest, _ = strings.Cut(rest, "\n    }\n  ]")
-			f["result.json"] = head + `"targets": [null]` + rest
-		}, "no facts of its targets"},
-		"search":      {edit(`"percentiles": [`, `"find_max": {}, "percentiles": [`), "a search cannot be gone on with"},
-		"merge":       {edit(`"percentiles": [`, `"merge": {}, "percentiles": [`), "it is a merge: go on with the runs"},
-		"broken row":  {func(f map[string]string) { f["intervals.ndjson"] = "garbage\n" + f["intervals.ndjson"] }, "intervals.ndjson: the line that ends at byte 8: is no row"},
-		"broken log":  {func(f map[string]string) { f["latency.hlog"] = "Tag=x/y,\n" + f["latency.hlog"] }, "latency.hlog: the line that ends at byte 9"},
-		"bad percent": {edit(`"read_pct": 50`, `"read_pct": 500`), "--read-pct 500"},
-	} {
-		dir := t.TempDir()
-		files := map[string]string{}
-		for k, v := range good {
-			files[k] = v
-		}
-		c.change(files)
-		for name, text := range files {
-			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if _, err := goOn(options(), dir); err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), dir) && name != "bad percent" {
-			t.Errorf("%s: error %v", name, err)
-		}
-		if diff := cmp.Diff(files, snapshot(t, dir)); diff != "" {
-			t.Errorf("%s: %s", name, diff)
-		}
-	}
-	if _, err := goOn(options(), filepath.Join(made, "nowhere")); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("a folder that is not there: %v", err)
-	}
-}
-
-// One process at a time has a folder.
-func TestFolderIsLocked(t *testing.T) {
-	path, dir := file(t, 1<<20), filepath.Join(t.TempDir(), "out")
-	interrupted(t, longer(procedure(plan.Target{Spec: path}, 2)), dir, 1)
-	o := options()
-	tried := 0
-	o.Begun = func(*result.Doc) error {
-		tried++
-		if _, err := goOn(options(), dir); !errors.Is(err, result.ErrInUse) {
-			t.Errorf("a second one: %v", err)
-		}
-		other := options()
-		other.Dir = dir
-		if _, err := carryOut(job("randread", plan.Target{Spec: path}), other); !errors.Is(err, result.ErrInUse) {
-			t.Errorf("a new run in it: %v", err)
-		}
-		return nil
-	}
-	if _, err := goOn(o, dir); err != nil || tried != 1 {
-		t.Errorf("%v, tried %d times", err, tried)
-	}
-}
-
-// A folder on a full or read-only file system loses nothing.
-func TestResumeWhereNothingCanBeWritten(t *testing.T) {
-	lab.Root(t)
-	mount := t.TempDir()
-	lab.Run(t, "mount", "-t", "tmpfs", "-o", "size=256k", "blkstorm-test", mount)
-	t.Cleanup(func() { lab.Run(t, "umount", mount) })
-	dir := filepath.Join(mount, "out")
-	interrupted(t, longer(procedure(plan.Target{Spec: file(t, 1<<20)}, 2)), dir, 1)
-	before, _ := stored(t, dir)
-
-	lab.Run(t, "mount", "-o", "remount,ro", mount)
-	if _, err := goOn(options(), dir); err == nil || !strings.Contains(err.Error(), dir+": cannot write to it") {
-		t.Errorf("read-only: %v", err)
-	}
-	lab.Run(t, "mount", "-o", "remount,rw", mount)
-	room := filepath.Join(mount, "room")
-	fill, err := os.Create(room)
-	for err == nil {
-		_, err = fill.Write(make([]byte, 4096))
-	}
-	if err := fill.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := goOn(options(), dir); err == nil || !strings.Contains(err.Error(), "no space left") {
-		t.Errorf("full: %v", err)
-	}
-	if err := os.Remove(room); err != nil {
-		t.Fatal(err)
-	}
-	if doc, err := goOn(options(), dir); err != nil || len(doc.Points) != 3 {
-		t.Fatalf("%v, %+v", err, doc)
-	}
-	if after, _ := stored(t, dir); !bytes.Equal(before[0], after[0]) {
-		t.Error("the finished point has changed")
-	}
-}
-
-// What makes a target another one.
-func TestDifferences(t *testing.T) {
-	disk := device.Facts{Path: "/dev/sdb", Kind: "disk", Name: "sdb", Disk: "sdb", SizeBytes: 1 << 30, Model: "Fast", Serial: "S1", WWN: "naa.1"}
-	for name, c := range map[string]struct {
-		change func(was, is *device.Facts)
-		want   string
-	}{
-		"same":            {func(_, _ *device.Facts) {}, ""},
-		"other path":      {func(_, is *device.Facts) { is.Path, is.Name, is.Disk = "/dev/sdc", "sdc", "sdc" }, ""},
-		"other serial":    {func(_, is *device.Facts) { is.Serial = "S2" }, "serial was S1, is S2"},
-		"no serial":       {func(_, is *device.Facts) { is.Serial, is.WWN = "", "" }, "serial was S1, is none; wwn was naa.1, is none"},
-		"serial is new":   {func(was, _ *device.Facts) { was.Serial, was.WWN = "", "" }, ""},
-		"other size":      {func(_, is *device.Facts) { is.SizeBytes = 1 << 31 }, "size was 1g, is 2g"},
-		"other model":     {func(_, is *device.Facts) { is.Model = "Slow" }, "model was Fast, is Slow"},
-		"other partition": {func(was, is *device.Facts) { was.Name, is.Name = "sdb1", "sdb2" }, "partition was 1, is 2"},
-		"same partition":  {func(was, is *device.Facts) { was.Name, is.Name, is.Disk = "sdb1", "sdc1", "sdc" }, ""},
-		"no name": {func(was, is *device.Facts) {
-			was.Serial, was.WWN = "", ""
-			is.Path = "/dev/sdc"
-		}, "path was /dev/sdb, is /dev/sdc"},
-		"other file on the same disk": {func(was, is *device.Facts) {
-			was.Kind, is.Kind = device.KindFile, device.KindFile
-			was.Path, is.Path = "/a", "/b"
-		}, "path was /a, is /b"},
-		"other backing file": {func(was, is *device.Facts) {
-			*was = device.Facts{Path: "/dev/loop0", Kind: "loop", BackingFile: "/a"}
-			*is = *was
-			is.BackingFile = "/b"
-		}, "backing file was /a, is /b"},
-		"dm": {func(was, is *device.Facts) {
-			*was = device.Facts{Path: "/dev/dm-0", Kind: "dm", MapperUUID: "LVM-1"}
-			*is = device.Facts{Path: "/dev/dm-1", Kind: "dm", MapperUUID: "LVM-2"}
-		}, "dm uuid was LVM-1, is LVM-2"},
-	} {
-		was, is := disk, disk
-		c.change(&was, &is)
-		if got := strings.Join(differences(&was, &is), "; "); got != c.want {
-			t.Errorf("%s: %q, want %q", name, got, c.want)
-		}
-	}
-}
-
 // The time left of a run that goes on is that of what is left.
 func TestTimeLeft(t *testing.T) {
 	p := procedure(plan.Target{}, 3)
@@ -790,6 +252,32 @@ func TestTimeLeft(t *testing.T) {
 		s := &Session{plan: p, resumed: r}
 		if _, got := s.left(); got.TimeS != c.want.Seconds() {
 			t.Errorf("%+v: %v s", c, got.TimeS)
+		}
+	}
+}
+
+// A dry run of what is left says what had been finished, and what is done again.
+func TestLookAtWhatIsLeft(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "out")
+	interrupted(t, longer(procedure(plan.Target{Spec: file(t, 1<<20)}, 3)), dir, 2)
+	o := options()
+	o.Dir, o.Resume = dir, true
+	for again, want := range map[bool][]string{false: nil, true: {"precondition: before (again)", "idle: 10ms"}} {
+		o.RePrecondition = again
+		v, err := Look(nil, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(v.Repeats, want) || v.FinishedPoints != 2 {
+			t.Errorf("repeats %q after %d points", v.Repeats, v.FinishedPoints)
+		}
+		for i, n := range []int{1, 1, 1} {
+			if v.Phases[i].Finished != n {
+				t.Errorf("phase %d: %d finished, want %d", i, v.Phases[i].Finished, n)
+			}
+		}
+		if left := v.Phases[2]; left.Points != 2 || left.TimeS != 0.2 {
+			t.Errorf("left: %+v", left)
 		}
 	}
 }

@@ -113,7 +113,7 @@ func TestLookAtLongPlans(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := Outlook{WriteBytes: 3200 << 30, TrimBytes: 1600 << 30, TimeS: 50*86400 + 3600}
+	want := Outlook{WriteBytes: 3200 << 30, TrimBytes: 1600 << 30, TimeS: 50*86400 + 3600, Work: true}
 	if v.Outlook != want || v.Refused() || !v.Targets[0].Writes {
 		t.Errorf("%+v, want %+v", v.Outlook, want)
 	}

@@ -157,6 +157,9 @@ func (f *framer) head() string {
 func (f *framer) bar() string {
 	part := f.done(f.now)
 	words := fmt.Sprintf(" %3.0f %%  %s", 100*part, f.progress())
+	if f.work && f.bytes == 0 && f.running {
+		words = "  " + f.progress() // how much of it is over, nobody knows
+	}
 	full, empty := "█", "░"
 	if f.ascii {
 		full, empty = "#", "-"
@@ -178,7 +181,7 @@ func (f *framer) progress() string {
 		return "done"
 	case f.kind == plan.Idle:
 		return span(left) + " left"
-	case f.row == nil && f.bytes > 0:
+	case f.row == nil && f.work:
 		return "begins"
 	case f.bytes > 0:
 		text := humanize.Bytes(f.moved) + " of " + humanize.Bytes(uint64(f.bytes))
@@ -191,10 +194,14 @@ func (f *framer) progress() string {
 		return text + ", " + span(left) + " left"
 	case f.width < narrow && f.rule != nil:
 		return "at most " + span(left)
+	case f.width < narrow && f.work:
+		return span(max(at, 0))
 	case f.width < narrow && at >= 0:
 		return span(left) + " left"
 	case at < 0:
 		return fmt.Sprintf("ramp %s of %s", span(at+f.ramp), span(f.ramp))
+	case f.work:
+		return span(at) + ", until its streams end"
 	case f.rule != nil:
 		return fmt.Sprintf("%s of at most %s", span(at), span(f.time))
 	}
@@ -204,7 +211,7 @@ func (f *framer) progress() string {
 // alert is what needs attention at once.
 func (f *framer) alert() (lines []string) {
 	over := f.now.Sub(f.window) - f.time
-	switch waits := f.running && f.timely && f.bytes == 0 && over > 2*time.Second; {
+	switch waits := f.running && f.timely && !f.work && over > 2*time.Second; {
 	case waits:
 		lines = append(lines, fmt.Sprintf("! over for %s: waiting for I/Os that are in flight", span(over)))
 	case f.running && f.quiet >= 2:

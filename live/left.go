@@ -9,7 +9,8 @@ import (
 func (s *state) done(now time.Time) float64 {
 	part := 0.0
 	switch whole := s.ramp + s.time; {
-	case s.bytes > 0:
+	case s.work && s.bytes == 0:
+	case s.work:
 		part = float64(s.moved) / float64(s.bytes)
 	case whole > 0:
 		part = float64(now.Sub(s.window)+s.ramp) / float64(whole)
@@ -22,8 +23,8 @@ func (s *state) left(now time.Time) (time.Duration, bool) {
 	if !s.running {
 		return 0, true
 	}
-	if s.bytes > 0 {
-		if s.rate <= 0 {
+	if s.work {
+		if s.rate <= 0 || s.bytes == 0 {
 			return 0, false
 		}
 		rest := max(float64(s.bytes)-float64(s.moved), 0) / s.rate
@@ -47,9 +48,9 @@ func (s *state) planLeft(now time.Time) string {
 	left, known := s.left(now)
 	more, less := !known, s.running && s.rule != nil || s.often
 	for _, later := range s.steps[s.at+1:] {
-		more = more || later.bytes > 0
+		more = more || later.work
 		less = less || later.rule != nil || later.often
-		if later.bytes == 0 {
+		if !later.work {
 			left += later.ramp + later.time
 		}
 	}

@@ -25,7 +25,10 @@ func (s *state) rowLine() string {
 	line := fmt.Sprintf("%s %s: at %.0fs: %s IOPS, %s MB/s, max %s, in flight %d", s.label, phase, at,
 		humanize.CommafWithDigits(float64(all.ios)/in.LengthS, 0), humanize.CommafWithDigits(float64(all.bytes)/in.LengthS/1e6, 1),
 		unit.Nanos(float64(all.max)), in.InFlight)
-	if s.bytes > 0 {
+	switch {
+	case s.work && s.bytes == 0:
+		return line + ", until its streams end"
+	case s.work:
 		return line + fmt.Sprintf(", %.0f %% done", 100*min(float64(s.moved)/float64(s.bytes), 1))
 	}
 	return line + fmt.Sprintf(", %v left", seconds(max(left, 0)).Round(1e9))

@@ -17,7 +17,8 @@ type step struct {
 	label string        // of the point
 	ramp  time.Duration // before the window
 	time  time.Duration // of the window, or idle
-	bytes int64         // over 0: it ends when so many are moved, nobody knows when
+	work  bool          // it ends with its work, nobody knows when
+	bytes int64         // that its passes move; 0: nobody knows
 	rule  *steady.Rule  // it may end sooner than time says
 	often bool          // its rounds may end sooner
 	depth int64         // I/Os to keep in flight
@@ -105,14 +106,13 @@ func (s *state) begin(d *result.Doc) {
 }
 
 func (s *state) stepOf(p *plan.Point) step {
-	one := step{point: p, label: printable.Text(p.Label), ramp: p.Ramp.D(), time: p.Runtime.D()}
-	passes := len(p.Streams) > 0
+	one := step{point: p, label: printable.Text(p.Label), ramp: p.Ramp.D(), work: p.Work()}
+	one.time, _ = p.Window()
 	for i := range p.Streams {
 		stream := &p.Streams[i]
 		one.depth += int64(stream.Workers()) * int64(stream.IODepth)
-		passes = passes && stream.Passes > 0
 		for n, t := range stream.Targets {
-			if t >= len(s.sizes) {
+			if t >= len(s.sizes) || p.Passes() == 0 {
 				continue
 			}
 			w := stream.On(n)
@@ -120,9 +120,6 @@ func (s *state) stepOf(p *plan.Point) step {
 				one.bytes += int64(stream.Passes) * (r.End() - r.Start)
 			}
 		}
-	}
-	if !passes {
-		one.bytes = 0 // the streams that have a time end the point
 	}
 	return one
 }

@@ -161,3 +161,33 @@ func TestTimeLeftOfPasses(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// A point that ends with its streams takes as long as these do: of those that end by time it is known.
+func TestTimeLeftOfWork(t *testing.T) {
+	timed, moved := load("timed", "randread", 1, 1, "1s", "0"), load("moved", "randread", 1, 1, "0", "0")
+	timed.Streams[0].Start, timed.Streams[0].Time = plan.Duration(5*time.Second), plan.Duration(time.Minute)
+	moved.Streams[0].Bytes = 1 << 30
+	p := &plan.Plan{Targets: []plan.Target{{Spec: "/dev/sdx"}}}
+	p.Append(plan.Measure, &timed)
+	p.Append(plan.Measure, &moved)
+	a := begun(p)
+	frame := func() *framer { return &framer{state: &a.state, now: a.now, width: 80} }
+	a.pointBegin(0, 2, plan.Measure, &p.Phases[0].Points[0], a.now)
+	if got := a.planLeft(a.now); got != "over 1 min 5 s left, until after 12:01:05" {
+		t.Error(got)
+	}
+	a.pointBegin(1, 2, plan.Measure, &p.Phases[0].Points[1], a.now)
+	a.rows(0, 4, fast)
+	if got := a.planLeft(a.now); got != "not known yet" {
+		t.Error(got)
+	}
+	if got := frame().bar(); !strings.HasSuffix(got, "]  4 s, until its streams end") || strings.Contains(got, "█") {
+		t.Error(got)
+	}
+	if got := frame().alert(); len(got) > 0 {
+		t.Error(got)
+	}
+	if got := a.rowLine(); !strings.HasSuffix(got, ", until its streams end") {
+		t.Error(got)
+	}
+}

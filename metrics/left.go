@@ -26,13 +26,9 @@ func stepsOf(p *plan.Plan) (steps []step) {
 	return steps
 }
 
-// stepOf is a point as a step. One whose streams all end by themselves takes as long as that takes.
+// stepOf is a point as a step. One that ends with its work takes as long as that takes.
 func stepOf(p *plan.Point) step {
-	s := step{point: p, time: p.Ramp.D() + p.Runtime.D()}
-	for i := range p.Streams {
-		s.known = s.known || p.Streams[i].Passes == 0
-	}
-	return s
+	return step{point: p, time: p.Length(), known: !p.Work()}
 }
 
 // enter goes on to the step of p, which begins now, and sums up what is to follow. A point that the plan
@@ -41,9 +37,7 @@ func (f *figures) enter(p *plan.Point, now time.Time) {
 	f.window, f.length, f.later = now, 0, -1
 	if p != nil {
 		f.window = now.Add(p.Ramp.D())
-		if s := stepOf(p); s.known {
-			f.length = p.Runtime.D()
-		}
+		f.length, _ = p.Window()
 	}
 	for i := f.at + 1; i < len(f.steps) && f.of >= 0; i++ {
 		if f.steps[i].point != p {

@@ -102,6 +102,9 @@ func (pt *Point) checkAll(p *Plan, i, j int) error {
 			return &PartError{i, j, k, err}
 		}
 	}
+	if pt.Runtime > 0 && pt.Ends() && p.Phases[i].Steady == nil { // with a rule it is when to give up
+		return &PartError{i, j, -1, fmt.Errorf("--runtime %v: all streams of the point have an end of their own, with which it ends; leave it out, or give the streams time", pt.Runtime.D())}
+	}
 	return nil
 }
 

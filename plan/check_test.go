@@ -32,6 +32,12 @@ func TestCheckTakesWhatIsRight(t *testing.T) {
 		},
 		"one pass of coverage": func(p *Plan) {
 			p.firstStream().Passes, p.firstStream().Workload.RW, p.firstStream().Workload.Coverage = 1, "randwrite", true
+			p.firstPoint().Runtime = 0
+		},
+		"an end of one of two streams": func(p *Plan) {
+			pt := p.firstPoint()
+			pt.Streams = append(pt.Streams, pt.Streams[0])
+			pt.Streams[1].IOs = 1
 		},
 		"terabytes of trims": func(p *Plan) {
 			s := p.firstStream()
@@ -82,10 +88,11 @@ func TestCheckRefuses(t *testing.T) {
 			s := p.firstStream()
 			s.Threads, s.IODepth, s.Workload.BlockSize = 1024, 128, 1<<20
 		},
-		"--rw \"x\": known are":                     func(p *Plan) { p.firstStream().Workload.RW = "x" },
-		"--bs 0: must be from 1 byte to 1g":         func(p *Plan) { p.firstStream().Workload.BlockSize = 0 },
-		"--read-pct 101: must be from 0 to 100":     func(p *Plan) { p.firstStream().Workload.ReadPct = 101 },
-		"a single pass needs a sequential workload": func(p *Plan) { p.firstStream().Passes = 1 },
+		"--rw \"x\": known are":                 func(p *Plan) { p.firstStream().Workload.RW = "x" },
+		"--bs 0: must be from 1 byte to 1g":     func(p *Plan) { p.firstStream().Workload.BlockSize = 0 },
+		"--read-pct 101: must be from 0 to 100": func(p *Plan) { p.firstStream().Workload.ReadPct = 101 },
+		"--runtime 1m0s: all streams of the point have an end of their own, with which it ends; leave it out": func(p *Plan) { p.firstStream().Time = Duration(time.Hour) },
+		"a single pass needs a sequential workload":                                                           func(p *Plan) { p.firstStream().Passes = 1 },
 		"a single pass needs a sequential workload of one block size, or --coverage": func(p *Plan) {
 			p.firstStream().Passes, p.firstStream().Workload.RW, p.firstStream().Workload.Stride = 1, "write", 16384
 		},

@@ -6,7 +6,6 @@ package plan
 
 import (
 	"fmt"
-	"math"
 	"strings"
 	"time"
 
@@ -235,42 +234,6 @@ func (p *Plan) Writes(i int) bool {
 		}
 	})
 	return writes
-}
-
-// Time is how long the plan's ramps, windows and idle times take together at most: steady state may come
-// earlier, also in rounds. How long passes take, and filling new files, nobody knows. A sum beyond what a time.Duration
-// holds, 292 years, is its largest value.
-func (p *Plan) Time() time.Duration {
-	var sum time.Duration
-	for i := range p.Phases {
-		sum = addTime(sum, p.Phases[i].length())
-	}
-	return sum
-}
-
-// length is the phase's part of Plan.Time.
-func (ph *Phase) length() time.Duration {
-	points := ph.RoundTime()
-	if ph.Rounds != nil {
-		points = mulTime(ph.Rounds.Rule.MaxRounds, points)
-	}
-	return addTime(ph.Time.D(), points)
-}
-
-// addTime adds two times of at least 0.
-func addTime(a, b time.Duration) time.Duration {
-	if a > math.MaxInt64-b {
-		return math.MaxInt64
-	}
-	return a + b
-}
-
-// mulTime is n times d, both of at least 0.
-func mulTime(n int, d time.Duration) time.Duration {
-	if d > 0 && n > int(math.MaxInt64/d) {
-		return math.MaxInt64
-	}
-	return time.Duration(n) * d
 }
 
 func (p *Plan) eachStream(f func(*Point, *Stream)) {

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"time"
 
 	"blkstorm/steady"
 )
@@ -111,15 +110,6 @@ func (ph *Phase) checkTrack() error {
 		seen[t] = true
 	}
 	return nil
-}
-
-// RoundTime is how long the ramps and windows of all points of the phase take together; how long passes take,
-// nobody knows. A sum beyond what a time.Duration holds is its largest value.
-func (ph *Phase) RoundTime() (sum time.Duration) {
-	for i := range ph.Points {
-		sum = addTime(sum, addTime(ph.Points[i].Ramp.D(), ph.Points[i].Runtime.D()))
-	}
-	return sum
 }
 
 // MostPoints is how many points of the phase run at most: those of all rounds, where it has rounds.

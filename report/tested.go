@@ -173,17 +173,17 @@ func planTable(p *plan.Plan) *table {
 
 // pointEnd is how long a point takes.
 func pointEnd(p *plan.Point) string {
-	passes := 0
-	for i := range p.Streams {
-		passes = max(passes, p.Streams[i].Passes)
+	switch n := p.Passes(); {
+	case n == 1:
+		return "after one pass"
+	case n > 1:
+		return fmt.Sprintf("after %d passes", n)
 	}
-	if passes > 0 {
-		if passes == 1 {
-			return "after one pass"
-		}
-		return fmt.Sprintf("after %d passes", passes)
+	window, known := p.Window()
+	if !known {
+		return "with its streams"
 	}
-	text := "after " + p.Runtime.D().String()
+	text := "after " + window.String()
 	if p.Ramp > 0 {
 		text += ", and a ramp of " + p.Ramp.D().String()
 	}

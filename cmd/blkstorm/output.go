@@ -186,6 +186,9 @@ func previewText(w io.Writer, v *execute.Preview) error {
 	if v.FinishedPoints > 0 {
 		say("goes on with a run: %d of its points are finished", v.FinishedPoints)
 	}
+	for _, again := range v.Repeats {
+		say("repeats %s", again)
+	}
 	for i := range v.Phases {
 		previewPhase(say, &v.Phases[i], &v.Plan.Phases[i])
 	}

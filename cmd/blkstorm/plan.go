@@ -15,6 +15,7 @@ import (
 	"blkstorm/execute"
 	"blkstorm/plan"
 	"blkstorm/plan/planfile"
+	"blkstorm/plan/profile"
 	"blkstorm/printable"
 )
 
@@ -122,7 +123,7 @@ func (c *planFlags) add(f *pflag.FlagSet) {
 
 // planFrom reads the plan file that is the first argument, and changes what the options say.
 func (a *app) planFrom(f *pflag.FlagSet, change *planFlags, args []string) (*plan.Plan, error) {
-	p, err := planfile.Load(args[0], os.Stdin, planfile.Options{Targets: args[1:], Seed: newSeed()})
+	p, err := planfile.Load(args[0], os.Stdin, planfile.Options{Targets: args[1:], Seed: newSeed(), Profiles: profile.Names()})
 	if err != nil {
 		return nil, err
 	}
@@ -159,7 +160,7 @@ func (a *app) previewYAML(v *execute.Preview) error {
 
 // checkText says that a plan is right, and what it does.
 func checkText(w io.Writer, file string, p *plan.Plan) error {
-	_, err := fmt.Fprintf(w, "%s: nothing is wrong with it\n%s\ntakes %v at most%s\n", printable.Name(file), strings.Join(phaseLines(p), "\n"), p.Time(), passesText(p))
+	_, err := fmt.Fprintf(w, "%s: nothing is wrong with it\n%s\ntakes %s\n", printable.Name(file), strings.Join(phaseLines(p), "\n"), timeText(p))
 	return err
 }
 
@@ -214,40 +215,28 @@ func roundLines(ph *plan.Phase, most int) []string {
 	return list
 }
 
-func pointLine(pt *plan.Point) string {
-	if n := passesOf(pt); n == 1 {
-		return pt.Label + ", one pass"
-	} else if n > 1 {
-		return fmt.Sprintf("%s, %d passes", pt.Label, n)
-	}
-	if pt.Runtime == 0 {
-		return fmt.Sprintf("%s, ramp %v, until its streams end", pt.Label, pt.Ramp.D())
-	}
-	return fmt.Sprintf("%s, ramp %v, runtime %v", pt.Label, pt.Ramp.D(), pt.Runtime.D())
-}
+func pointLine(pt *plan.Point) string { return pt.Label + ", " + pt.EndText() }
 
-// passesOf is how many passes end a point; 0 where its time does.
-func passesOf(pt *plan.Point) (most int) {
-	for i := range pt.Streams {
-		if pt.Streams[i].Passes == 0 {
-			return 0
-		}
-		most = max(most, pt.Streams[i].Passes)
-	}
-	return most
-}
-
-// passesText says that the time of passes and of other work is not known.
-func passesText(p *plan.Plan) string {
+// timeText is how long a plan takes: nobody knows that of what ends with its work.
+func timeText(p *plan.Plan) string {
+	work := ""
 	for i := range p.Phases {
 		for j := range p.Phases[i].Points {
 			switch pt := &p.Phases[i].Points[j]; {
-			case passesOf(pt) > 0:
-				return ", and as long as the passes take"
-			case pt.Runtime == 0:
-				return ", and as long as the streams take"
+			case work != "":
+			case pt.Passes() > 0:
+				work = "as long as the passes take"
+			case pt.Work():
+				work = "as long as the streams take"
 			}
 		}
 	}
-	return ""
+	switch known := p.Time(); {
+	case work == "":
+		return known.String() + " at most"
+	case known == 0:
+		return work
+	default:
+		return known.String() + " at most, and " + work
+	}
 }

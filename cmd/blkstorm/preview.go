@@ -16,7 +16,7 @@ const previewPoints, previewCells = 20, 100
 // previewPhase says what a phase will do.
 func previewPhase(say func(string, ...any), v *execute.PreviewPhase, phase *plan.Phase) {
 	if phase.Kind == plan.Idle {
-		say("%s: %v", phase.Kind, phase.Time.D())
+		say("%s: %v%s", phase.Kind, phase.Time.D(), finished(v.Finished > 0))
 		return
 	}
 	reasons := map[int]string{}
@@ -36,7 +36,11 @@ func previewPhase(say func(string, ...any), v *execute.PreviewPhase, phase *plan
 		if len(v.Skipped) > 0 {
 			skipped = fmt.Sprintf(", of which %d are skipped", len(v.Skipped))
 		}
-		say("%s: %d points%s, %v", phase.Kind, n, skipped, v.Outlook)
+		done := ""
+		if v.Finished > 0 {
+			done = fmt.Sprintf(", of which %d are finished", v.Finished)
+		}
+		say("%s: %d points%s%s, %v", phase.Kind, n, skipped, done, v.Outlook)
 	}
 	for j := range phase.Points {
 		if n > shown && j > 0 && j < n-1 {
@@ -49,7 +53,7 @@ func previewPhase(say func(string, ...any), v *execute.PreviewPhase, phase *plan
 		if n > 1 || phase.Rounds != nil {
 			indent = fmt.Sprintf("  [%d] ", j+1)
 		}
-		say("%s%s", indent, previewPoint(phase, &phase.Points[j], reasons[j], &v.Outlook))
+		say("%s%s", indent, previewPoint(phase, &phase.Points[j], reasons[j], &v.Each[j], j < v.Finished))
 	}
 	if phase.Rounds != nil {
 		for _, line := range roundLines(phase, v.Rounds)[1:] {
@@ -68,9 +72,11 @@ func previewPhase(say func(string, ...any), v *execute.PreviewPhase, phase *plan
 }
 
 // previewPoint is one point in a line.
-func previewPoint(phase *plan.Phase, p *plan.Point, skipped string, o *execute.Outlook) string {
+func previewPoint(phase *plan.Phase, p *plan.Point, skipped string, o *execute.Outlook, done bool) string {
 	text := fmt.Sprintf("%s: %s", phase.Kind, p.Label)
 	switch {
+	case done:
+		return text + finished(done)
 	case skipped != "":
 		return fmt.Sprintf("%s: skipped: %s", text, skipped)
 	case o.WriteBytes > 0:
@@ -80,5 +86,13 @@ func previewPoint(phase *plan.Phase, p *plan.Point, skipped string, o *execute.O
 	case phase.Steady != nil:
 		return fmt.Sprintf("%s, until steady: %s", text, steadyText(phase))
 	}
-	return fmt.Sprintf("%s, ramp %v, runtime %v", text, p.Ramp.D(), p.Runtime.D())
+	return text + ", " + p.EndText()
+}
+
+// finished says of a part of a run that is gone on with that it is done.
+func finished(is bool) string {
+	if !is {
+		return ""
+	}
+	return ": finished"
 }

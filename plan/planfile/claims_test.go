@@ -1,6 +1,7 @@
 package planfile
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -69,6 +70,24 @@ func TestClaimErrors(t *testing.T) {
 func TestProfileName(t *testing.T) {
 	if _, err := read("profile: SNIA iops\ntargets: [/dev/a]\nphases: [measure: {}]\n"); err == nil || !strings.Contains(err.Error(), `profile "SNIA iops": is a name of small letters`) {
 		t.Error(err)
+	}
+	// Whoever knows which there are takes no other: a result would say that it is of a procedure that nobody has published.
+	for text, want := range map[string]string{
+		"profile: snia-iosp":      "plan.yaml:1: profile snia-iosp: is no procedure that this version has; leave it out, or name one of snia-iops, four-corners",
+		"profile: iops":           "plan.yaml:1: profile iops: is no procedure",
+		"profile: \"\"":           "",
+		"profile: four-corners":   "",
+		`{"profile": "made-up",`:  "plan.yaml:1: profile made-up: is no procedure",
+		"quick: true\nprofile: x": "plan.yaml:2: profile x: is no procedure",
+	} {
+		rest := "\ntargets: [/dev/a]\nphases: [measure: {}]\n"
+		if strings.HasPrefix(text, "{") {
+			rest = `"targets": ["/dev/a"], "phases": [{"measure": {}}]}`
+		}
+		_, err := Read("plan.yaml", strings.NewReader(text+rest), Options{Profiles: []string{"snia-iops", "four-corners"}})
+		if got := fmt.Sprint(err); want == "" && err != nil || !strings.HasPrefix(got, want) {
+			t.Errorf("%s: %s\nwant %s", text, got, want)
+		}
 	}
 }
 

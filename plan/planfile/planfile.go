@@ -42,6 +42,8 @@ type Options struct {
 	Targets []string
 	// Seed is for files that have none.
 	Seed uint64
+	// Profiles are the procedures that a plan can have been made from; nil: whoever calls makes it from one.
+	Profiles []string
 }
 
 // Load reads the plan file at path, or the result of a run: its document, or its folder. "-" is stdin.

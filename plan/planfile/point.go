@@ -250,6 +250,9 @@ func (r *reader) onePoint(ph *plan.Phase, o *origin, own layer, streams []layer,
 			return err
 		}
 	}
+	if s, said := times["runtime"]; (!said || s.layer > 0) && ph.Steady == nil && pt.Ends() {
+		pt.Runtime = 0
+	}
 	pt.Label = plan.AutoLabel(pt.Streams)
 	if s, ok := own["label"]; ok {
 		if err := r.set(reflect.ValueOf(&pt.Label).Elem(), s.n, s.spot); err != nil {

@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 
 	"blkstorm/plan"
 )
@@ -53,6 +54,9 @@ func (r *reader) top(root *node) error {
 				return err
 			}
 		}
+	}
+	if name, known := r.plan.Profile, r.opts.Profiles; name != "" && known != nil && !slices.Contains(known, name) {
+		return r.errorAt(r.keys["profile"].line, fmt.Errorf("profile %s: is no procedure that this version has; leave it out, or name one of %s", quoted(name), strings.Join(known, ", ")))
 	}
 	if err := r.readTargets(root.get("targets")); err != nil {
 		return err
