@@ -8,11 +8,9 @@ package profile
 import (
 	"bytes"
 	"embed"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
-	"text/template"
 
 	"blkstorm/plan"
 	"blkstorm/plan/planfile"
@@ -87,20 +85,11 @@ func (p *Profile) File(o Options) ([]byte, error) {
 		return nil, err
 	}
 	w := &writer{profile: p, options: &o, values: values}
-	t, err := template.New(p.Name).Option("missingkey=error").Funcs(w.functions()).Parse(string(text))
+	out, err := fillBlanks(string(text), w.blank)
 	if err != nil {
 		return nil, err
 	}
-	var out bytes.Buffer
-	if err = t.Execute(&out, values); err != nil {
-		// Where in the template a value was refused is nothing to whoever set it.
-		var at template.ExecError
-		if errors.As(err, &at) && errors.Unwrap(at.Err) != nil {
-			err = errors.Unwrap(at.Err)
-		}
-		return nil, err
-	}
-	return out.Bytes(), nil
+	return []byte(out), nil
 }
 
 // Plan is the plan that File holds; seed is for a file without one.

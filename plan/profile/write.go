@@ -5,7 +5,6 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"text/template"
 	"time"
 	"unicode"
 	"unicode/utf8"
@@ -21,13 +20,6 @@ type writer struct {
 	profile *Profile
 	options *Options
 	values  map[string]any
-}
-
-func (w *writer) functions() template.FuncMap {
-	return template.FuncMap{
-		"head": w.head, "load": w.load, "purge": w.purge, "fill": w.fill, "precondition": w.precondition, "times": w.times,
-		"most": list.most, "quarter": func(n int) int { return max(1, n/4) }, "area": w.area, "ramp": w.ramp,
-	}
 }
 
 // plain is a text that YAML takes as it is, but for null.
@@ -166,14 +158,20 @@ func (w *writer) data() (pairs []string, err error) {
 	return pairs, nil
 }
 
-func (w *writer) purge() string {
-	if on, ok := w.values["purge"].(bool); !ok || !on {
-		return ""
+func (w *writer) purge() (string, error) {
+	if !w.purges() {
+		return "", nil
 	}
 	if s, ok := w.values["size"].(unit.Share); ok {
-		return fmt.Sprintf("\n  - purge: {size: %s}", s)
+		return fmt.Sprintf("\n  - purge: {size: %s}", s), nil
 	}
-	return "\n  - purge"
+	return "\n  - purge", nil
+}
+
+// purges says whether the targets are discarded.
+func (w *writer) purges() bool {
+	on, ok := w.values["purge"].(bool)
+	return ok && on
 }
 
 func (w *writer) fill() (string, error) {
@@ -192,38 +190,67 @@ func (w *writer) fill() (string, error) {
 	return fmt.Sprintf("\n  - fill: {%s}", strings.Join(keys, ", ")), err
 }
 
-// precondition is a phase with a load, given as keys with their values, for the time that is set.
-func (w *writer) precondition(label, load string) string {
+// refill fills again, after a purge that reads follow.
+func (w *writer) refill() (string, error) {
+	if !w.purges() {
+		return "", nil
+	}
+	return w.fill()
+}
+
+// precondition is a phase with a label and a load, given as keys with their values, for the time that is set.
+func (w *writer) precondition(load string) (string, error) {
 	end := ""
 	switch until := w.values["precondition"].(type) {
 	case duration:
 		end = "runtime: " + until.String()
 	case string:
 		if until == leftOut {
-			return ""
+			return "", nil
 		}
 		end = fmt.Sprintf("steady: {round: %v, max_rounds: %v}", w.values["steady_round"], w.values["steady_max_rounds"])
 	}
-	return fmt.Sprintf("\n  - precondition: {label: %s, %s, %s}", label, load, end)
+	return fmt.Sprintf("\n  - precondition: {%s, %s}", load, end), nil
 }
 
-// ramp says whether there is a warm-up.
-func (w *writer) ramp() bool {
-	d, ok := w.values["ramp"].(duration)
-	return ok && d > 0
+// preconditionMost is precondition with the most of the threads, whose number ends the label.
+func (w *writer) preconditionMost(label string) (string, error) {
+	n, err := w.most(".threads")
+	if err != nil {
+		return "", err
+	}
+	return w.precondition(fmt.Sprintf("label: %s %sT, threads: %s", label, n, n))
+}
+
+// ramp is the warm-up, 0 for none.
+func (w *writer) ramp() duration {
+	d, _ := w.values["ramp"].(duration)
+	return d
+}
+
+// rampLine is the warm-up of a point that has a line for each key.
+func (w *writer) rampLine() (string, error) {
+	if w.ramp() <= 0 {
+		return "", nil
+	}
+	return fmt.Sprintf("\n      ramp: %v", w.ramp()), nil
 }
 
 // times are those of a measured point, as keys with their values.
-func (w *writer) times() string {
+func (w *writer) times() (string, error) {
 	ramp := ""
-	if w.ramp() {
-		ramp = fmt.Sprintf("ramp: %v, ", w.values["ramp"])
+	if w.ramp() > 0 {
+		ramp = fmt.Sprintf("ramp: %v, ", w.ramp())
 	}
-	return fmt.Sprintf("%sruntime: %v", ramp, w.values["runtime"])
+	return fmt.Sprintf("%sruntime: %v", ramp, w.values["runtime"]), nil
 }
 
-// area is a part of the range, from one percentage of it to another, as keys with their values.
-func (w *writer) area(from, to int) (string, error) {
+// area is a part of the range, "from to" in percent of it, as keys with their values.
+func (w *writer) area(ends string) (string, error) {
+	var from, to int
+	if _, err := fmt.Sscanf(ends, "%d %d", &from, &to); err != nil || from < 0 || to <= from || to > 100 {
+		return "", fmt.Errorf("{{area %s}}: must be two percentages, the smaller one first", ends)
+	}
 	size, given := w.values["size"].(unit.Share)
 	if !given {
 		size.Percent = 100
