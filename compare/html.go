@@ -1,8 +1,7 @@
 package compare
 
 import (
-	"embed"
-	"html/template"
+	"context"
 	"io"
 	"math"
 	"strconv"
@@ -13,21 +12,16 @@ import (
 	"blkstorm/verdict"
 )
 
-//go:embed templates/compare.html
-var files embed.FS
-
-var body = template.Must(template.New("compare.html").Funcs(template.FuncMap{"inc": func(i int) int { return i + 1 }}).ParseFS(files, "templates/compare.html"))
-
 // WriteHTML writes the comparison as one page that needs no network.
 func WriteHTML(w io.Writer, d *Doc) error {
 	v := newView(d)
 	return page.Write(w, &page.Page{
 		Title: v.Title, Version: printable.Text(d.Version),
-		Body: func(w io.Writer) error { return body.Execute(w, v) },
+		Body: func(w io.Writer) error { return body(v).Render(context.Background(), w) },
 	})
 }
 
-// view is what the template shows; all names in it are printable, and the template escapes them.
+// view is what the body shows; all names in it are printable, and the body escapes them.
 type view struct {
 	Title       string
 	Sides       []viewSide

@@ -6,12 +6,24 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/a-h/templ"
+
 	"blkstorm/plan"
 	"blkstorm/result"
 	"blkstorm/result/published"
 	"blkstorm/steady"
 	"blkstorm/sweep"
 )
+
+// drawn is a drawing as the page has it.
+func drawn(t *testing.T, c templ.Component) string {
+	t.Helper()
+	var b strings.Builder
+	if err := c.Render(t.Context(), &b); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
 
 // swept is a sweep of 2 × 3 points.
 func swept() *result.Doc {
@@ -63,7 +75,7 @@ func TestCurveOfASweep(t *testing.T) {
 	g := sweepGroups(swept())[0]
 	for i, want := range []string{"IOPS against mean latency", "IOPS against p99 latency"} {
 		c := g.Curves[i]
-		svg := string(c.Wide)
+		svg := drawn(t, c.Wide)
 		if c.Caption != want || len(c.Legend) != 2 || strings.Count(svg, "<circle") != 7 || !strings.Contains(svg, "knee, 6,000 IOPS") {
 			t.Errorf("%s: %s", c.Caption, svg)
 		}
@@ -116,7 +128,7 @@ func TestSteadyFigure(t *testing.T) {
 	tracker.Add(math.NaN())
 	report := tracker.Report()
 	f := steadyFigure(&report)
-	svg := string(f.Wide)
+	svg := drawn(t, f.Wide)
 	if strings.Count(svg, "<circle") != 7 || !strings.Contains(svg, `class="span"`) || !strings.Contains(svg, `class="band"`) || !strings.Contains(svg, `path class="fit"`) || strings.Contains(svg, "NaN") {
 		t.Error(svg)
 	}
@@ -191,7 +203,7 @@ func TestFindMaxFigure(t *testing.T) {
 		t.Errorf("the headline is %q", why)
 	}
 	f := findMaxFigure(d)
-	svg := string(f.Wide)
+	svg := drawn(t, f.Wide)
 	if strings.Count(svg, "<circle") != 3 || !strings.Contains(svg, "found, 8,999 IOPS") || !strings.Contains(svg, "limit: p99 within 1 ms") || strings.Contains(svg, "<path") {
 		t.Error(svg)
 	}

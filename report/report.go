@@ -8,10 +8,10 @@
 package report
 
 import (
+	"context"
 	"embed"
 	"encoding/json"
 	"fmt"
-	"html/template"
 	"io"
 	"os"
 	"path/filepath"
@@ -23,9 +23,6 @@ import (
 	"blkstorm/result"
 	"blkstorm/result/load"
 )
-
-//go:embed templates/*.html
-var templateFiles embed.FS
 
 //go:embed js/*.js
 var scriptFiles embed.FS
@@ -40,7 +37,7 @@ func prepare(r *load.Result, version string) func(io.Writer) error {
 	data := v.read(r)
 	p := &page.Page{
 		Title: v.Title + " – blkstorm report", Version: printable.Text(version), Charts: true, Script: script(),
-		Body: func(w io.Writer) error { return templates().ExecuteTemplate(w, "report.html", v) },
+		Body: func(w io.Writer) error { return body(v).Render(context.Background(), w) },
 		Data: func(w io.Writer) error { return json.NewEncoder(w).Encode(data) },
 	}
 	return func(w io.Writer) error { return page.Write(w, p) }
@@ -63,11 +60,7 @@ var script = sync.OnceValue(func() string {
 	return b.String()
 })
 
-var templates = sync.OnceValue(func() *template.Template {
-	return template.Must(template.New("").Funcs(template.FuncMap{"join": strings.Join}).ParseFS(templateFiles, "templates/*.html"))
-})
-
-// view is what the template shows.
+// view is what the body shows.
 type view struct {
 	Title, Sub  string
 	Notes       []note

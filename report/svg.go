@@ -2,17 +2,19 @@ package report
 
 import (
 	"fmt"
-	"html/template"
+	"html"
 	"math"
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/a-h/templ"
 )
 
 // figureSVG is a drawing that needs no script, once for wide and once for narrow places.
 type figureSVG struct {
 	Caption, Note string
-	Wide, Narrow  template.HTML
+	Wide, Narrow  templ.Component
 	Legend        []legendEntry
 }
 
@@ -144,12 +146,12 @@ type plot struct {
 }
 
 // svg draws the plot; all text in it is escaped.
-func (p *plot) svg(class string, width, height float64) template.HTML {
+func (p *plot) svg(class string, width, height float64) templ.Component {
 	const top, right, bottom = 12, 14, 42
 	left := 62.0
 	var b strings.Builder
 	n := func(v float64) string { return strconv.FormatFloat(math.Round(v*10)/10, 'f', -1, 64) }
-	esc := template.HTMLEscapeString
+	esc := html.EscapeString
 	sx := func(v float64) float64 { return left + p.x.at(v)*(width-left-right) }
 	sy := func(v float64) float64 { return height - bottom - p.y.at(v)*(height-top-bottom) }
 	fmt.Fprintf(&b, `<svg class="plot %s" viewBox="0 0 %s %s" role="img" aria-label="%s">`, class, n(width), n(height), esc(p.title))
@@ -187,7 +189,7 @@ func (p *plot) svg(class string, width, height float64) template.HTML {
 		fmt.Fprintf(&b, `<circle class="ring" cx="%s" cy="%s" r="8"/><text class="ring" x="%s" y="%s">%s</text>`, n(x), n(y), n(at.x0), n(at.y1-4), esc(p.ringName))
 	}
 	b.WriteString("</svg>")
-	return template.HTML(b.String()) // numbers, constants and escaped text
+	return templ.Raw(b.String()) // numbers, constants and escaped text
 }
 
 // box is a part of a drawing, in pixels.
@@ -267,12 +269,12 @@ func (p *plot) draw(b *strings.Builder, l *line, sx, sy func(float64) float64, n
 		if math.IsNaN(l.y[i]) || p.y.log && l.y[i] <= 0 {
 			continue
 		}
-		fmt.Fprintf(b, `<circle class="%s" cx="%s" cy="%s" r="3.5"><title>%s</title></circle>`, l.class, n(sx(l.x[i])), n(sy(l.y[i])), template.HTMLEscapeString(l.names[i]))
+		fmt.Fprintf(b, `<circle class="%s" cx="%s" cy="%s" r="3.5"><title>%s</title></circle>`, l.class, n(sx(l.x[i])), n(sy(l.y[i])), html.EscapeString(l.names[i]))
 	}
 }
 
 // both draws the plot for wide and for narrow places.
-func (p *plot) both() (wide, narrow template.HTML) {
+func (p *plot) both() (wide, narrow templ.Component) {
 	wide = p.svg("wide", 700, 360)
 	small := *p
 	small.ringName, _, _ = strings.Cut(p.ringName, ",") // there is no room for its figure

@@ -13,7 +13,7 @@ import (
 	_ "embed"
 	"encoding/base64"
 	"fmt"
-	"html/template"
+	"html"
 	"io"
 )
 
@@ -77,7 +77,7 @@ func Write(w io.Writer, p *Page) error {
 <style>%s</style>
 </head>
 <body>
-`, policy, template.HTMLEscapeString(p.Version), template.HTMLEscapeString(p.Title), css)
+`, policy, html.EscapeString(p.Version), html.EscapeString(p.Title), css)
 	if err := p.Body(b); err != nil {
 		return err
 	}
@@ -99,10 +99,10 @@ func Write(w io.Writer, p *Page) error {
 }
 
 func (p *Page) footer(b *bufio.Writer) {
-	fmt.Fprintf(b, "<footer>\n<p>Made by blkstorm %s. This file is whole: it needs no network and no other file.</p>\n", template.HTMLEscapeString(p.Version))
+	fmt.Fprintf(b, "<footer>\n<p>Made by blkstorm %s. This file is whole: it needs no network and no other file.</p>\n", html.EscapeString(p.Version))
 	if p.Charts {
 		fmt.Fprintf(b, "<details class=\"noprint\"><summary>Charts by uPlot %s, MIT licence</summary><pre>%s</pre></details>\n",
-			uPlotVersion, template.HTMLEscapeString(uPlotLicence))
+			uPlotVersion, html.EscapeString(uPlotLicence))
 	}
 	b.WriteString("</footer>\n")
 }
