@@ -56,6 +56,8 @@ func TestRulesOfThePoint(t *testing.T) {
 		}, []string{"3 I/Os were planned in the window of 30s by stream log", "--runtime longer"}},
 		{"rate_too_low", func(in *Input) { in.Paced, in.Open, in.LeastPlanned, in.Offered = true, true, 1, 1 }, []string{"1 I/O was planned"}},
 		{"rate_too_low", func(in *Input) { in.Paced, in.Open, in.IOs = true, true, 0 }, []string{"no I/O was planned in the window of 30s"}},
+		{"rate_not_reached", func(in *Input) { in.Missed, in.Offered, in.Backlog = 2, 98, 1234567*time.Microsecond }, []string{"2 I/Os of 100 planned", "the oldest 1.235s after", "lower the rate"}},
+		{"rate_not_reached", func(in *Input) { in.Missed, in.Offered, in.Backlog = 1, 99, 81234*time.Nanosecond }, []string{"1 I/O of 100 planned", "the oldest 81µs after"}},
 		{"nothing_completed", func(in *Input) { in.IOs = 0 }, []string{"no I/O completed in the window of 30s", "--runtime"}},
 	} {
 		in := clean()

@@ -16,9 +16,20 @@ func missed(in *Input) *Warning {
 	return &Warning{
 		Code: "rate_not_reached",
 		Message: fmt.Sprintf("%s of %d planned in the window had not been submitted when it ended, the oldest %v after its time",
-			ios(in.Missed), in.Missed+in.Offered, in.Backlog.Round(time.Millisecond)),
+			ios(in.Missed), in.Missed+in.Offered, age(in.Backlog)),
 		Advice: "response percentiles lack these and are too good; the target cannot keep this rate at this depth: lower the rate, or raise --threads or --iodepth",
 	}
+}
+
+// age is d in whole milliseconds, and below ten of them in microseconds: it is never shown as 0 when it is not.
+func age(d time.Duration) time.Duration {
+	switch {
+	case d >= 10*time.Millisecond:
+		return d.Round(time.Millisecond)
+	case d >= time.Microsecond:
+		return d.Round(time.Microsecond)
+	}
+	return d
 }
 
 // fewPlanned is how many I/Os a rate must plan in the window to be more than the accident of where its
