@@ -53,7 +53,7 @@ func (s *Session) checkNeeds(p *plan.Point) error {
 		n := st.Workers()
 		threads += n
 		slots := s.depthOf(st)
-		buffers += int64(n) * int64(slots*st.BuffersPerSlot()) * st.Workload.BlockSize
+		buffers += int64(n) * int64(slots*st.BuffersPerSlot()) * st.Workload.MaxDataBlock()
 	}
 	if threads > maxTotalThreads {
 		return fmt.Errorf("--threads: %d threads over all targets are above the limit of %d; lower --threads or give fewer targets", threads, maxTotalThreads)

@@ -38,7 +38,7 @@ const (
 // Completion is one finished I/O.
 type Completion struct {
 	Slot uint32 // index into Config.Slots
-	Res  int32  // bytes moved or trimmed, 0 for a sync that went well, or a negated errno
+	Res  int64  // bytes moved or trimmed (more than 32 bits of these), 0 for a sync that went well, or a negated errno
 }
 
 // Config is what an engine is opened with. Files, Slots and Region stay valid and in place until

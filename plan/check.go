@@ -175,7 +175,7 @@ func (s *Stream) check(p *Plan) error {
 	if err := s.Pacing.Validate(&s.Workload); err != nil {
 		return err
 	}
-	buffers := int64(s.Threads) * int64(s.IODepth) * s.Workload.BlockSize * int64(len(s.Targets))
+	buffers := int64(s.Threads) * int64(s.IODepth) * s.Workload.MaxDataBlock() * int64(len(s.Targets))
 	if s.Together {
 		buffers /= int64(max(len(s.Targets), 1))
 	}

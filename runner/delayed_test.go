@@ -48,7 +48,7 @@ func (e *delayedEngine) Cycle(submit []uint32, wait int, limit time.Duration, do
 			switch due := e.due[slot]; {
 			case due.IsZero():
 			case !due.After(now):
-				done[n] = ioengine.Completion{Slot: uint32(slot), Res: int32(e.c.Slots[slot].Length)}
+				done[n] = ioengine.Completion{Slot: uint32(slot), Res: e.c.Slots[slot].Length}
 				e.due[slot] = time.Time{}
 				n++
 			case next.IsZero() || due.Before(next):

@@ -115,7 +115,7 @@ func TestErrorsStopThePoint(t *testing.T) {
 	fail := driver(func(e *scripted, submit []uint32, _ int, done []ioengine.Completion) (int, int, error) {
 		n := e.complete(submit, done)
 		if e.turn == 5 {
-			done[0].Res = -int32(syscall.EIO)
+			done[0].Res = -int64(syscall.EIO)
 			done[1].Res = 512
 			done[2].Res = 0
 		}
@@ -224,7 +224,7 @@ func TestFaultsAfterTheWindow(t *testing.T) {
 		n := e.complete(submit, done)
 		if e.turn == 5 {
 			time.Sleep(300 * time.Millisecond) // into the time after the window
-			done[0].Res = -int32(syscall.EIO)
+			done[0].Res = -int64(syscall.EIO)
 		} else {
 			time.Sleep(time.Millisecond)
 		}

@@ -132,7 +132,7 @@ func driver(cycle func(*scripted, []uint32, int, []ioengine.Completion) (int, in
 // complete answers all of submit with its full length.
 func (e *scripted) complete(submit []uint32, done []ioengine.Completion) int {
 	for i, slot := range submit {
-		done[i] = ioengine.Completion{Slot: slot, Res: int32(e.c.Slots[slot].Length)}
+		done[i] = ioengine.Completion{Slot: slot, Res: e.c.Slots[slot].Length}
 	}
 	return len(submit)
 }

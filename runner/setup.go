@@ -205,7 +205,7 @@ func (r *run) needs(driver *ioengine.Driver) (bytes int64, slots int) {
 		}
 		depth := depthOf(s, driver)
 		slots += depth
-		bytes += int64(depth*s.BuffersPerSlot()) * s.Workload.BlockSize
+		bytes += int64(depth*s.BuffersPerSlot()) * s.Workload.MaxDataBlock()
 	}
 	return bytes, slots
 }
@@ -236,7 +236,7 @@ func (th *thread) closed(err error) {
 // none, and get a page, since engines expect a region.
 func (th *thread) mapBuffers(s *plan.Stream, depth int) (*ioengine.Region, error) {
 	perSlot := s.BuffersPerSlot()
-	count, size := depth*perSlot, s.Workload.BlockSize
+	count, size := depth*perSlot, s.Workload.MaxDataBlock()
 	if count == 0 {
 		count, size = 1, 1
 	}

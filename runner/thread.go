@@ -234,7 +234,7 @@ func (th *thread) reap(now int64, batch []ioengine.Completion) {
 		if io.File > 0 {
 			counts = &th.active.more[io.File-1][io.Op]
 		}
-		if int64(c.Res) == io.Length {
+		if c.Res == io.Length {
 			counts.latency.Record(now - th.starts[c.Slot])
 			if counts.response != nil {
 				th.respond(c.Slot, counts, now)
@@ -266,7 +266,7 @@ func (th *thread) respond(slot uint32, counts *counts, now int64) {
 // and so is one that took longer than all that were measured.
 func (th *thread) drain(c *ioengine.Completion, now int64) {
 	io := &th.slots[c.Slot]
-	if int64(c.Res) == io.Length {
+	if c.Res == io.Length {
 		th.drained++
 		th.slowest = max(th.slowest, now-th.starts[c.Slot])
 	} else {
@@ -278,7 +278,7 @@ func (th *thread) drain(c *ioengine.Completion, now int64) {
 
 // fault counts an I/O that failed or moved too few bytes: neither is an I/O in any statistic. A
 // vanished device answers every read with 0 bytes at once, so a short transfer is as bad as an error.
-func (th *thread) fault(io *ioengine.IO, res int32, counts *counts, now int64) {
+func (th *thread) fault(io *ioengine.IO, res int64, counts *counts, now int64) {
 	switch {
 	case res < 0:
 		counts.errors++
@@ -299,7 +299,7 @@ func (th *thread) fault(io *ioengine.IO, res int32, counts *counts, now int64) {
 }
 
 // keep notes the details of a failed or short I/O, of the first ones only.
-func (th *thread) keep(io *ioengine.IO, res int32, now int64) {
+func (th *thread) keep(io *ioengine.IO, res int64, now int64) {
 	if len(th.errs) == cap(th.errs) {
 		return
 	}
@@ -307,7 +307,7 @@ func (th *thread) keep(io *ioengine.IO, res int32, now int64) {
 	if res < 0 {
 		e.Errno = syscall.Errno(-res)
 	} else {
-		e.Got = int64(res)
+		e.Got = res
 	}
 	th.errs = append(th.errs, e)
 }

@@ -49,7 +49,7 @@ func (t *tuned) take(th *thread, batch []ioengine.Completion, now int64) {
 			continue
 		}
 		t.seen++
-		if int64(batch[i].Res) == th.slots[slot].Length && now-th.starts[slot] <= t.limit {
+		if batch[i].Res == th.slots[slot].Length && now-th.starts[slot] <= t.limit {
 			t.within++
 		}
 	}
@@ -114,7 +114,7 @@ func (th *thread) depth() int {
 func (th *thread) warm(batch []ioengine.Completion, now int64) {
 	for i := range batch {
 		c := &batch[i]
-		if io := &th.slots[c.Slot]; int64(c.Res) == io.Length {
+		if io := &th.slots[c.Slot]; c.Res == io.Length {
 			th.warmed++
 		} else {
 			th.fault(io, c.Res, &th.active.of(int(io.File))[io.Op], now)
@@ -135,10 +135,10 @@ func (e *LatencyError) Error() string {
 func (th *thread) keepWithin(batch []ioengine.Completion, now int64) {
 	for i := range batch {
 		io := &th.slots[batch[i].Slot]
-		if now-th.starts[batch[i].Slot] <= th.longest || int64(batch[i].Res) != io.Length || th.stopping {
+		if now-th.starts[batch[i].Slot] <= th.longest || batch[i].Res != io.Length || th.stopping {
 			continue
 		}
-		th.keep(io, -int32(syscall.ETIMEDOUT), now)
+		th.keep(io, -int64(syscall.ETIMEDOUT), now)
 		th.failed = &LatencyError{Took: time.Duration(now - th.starts[batch[i].Slot]), Limit: time.Duration(th.longest)}
 		th.stopping = true
 		th.run.stop()
@@ -159,7 +159,7 @@ func (th *thread) endSync() {
 		th.heard = th.ended
 		if errno, ok := err.(syscall.Errno); ok {
 			th.late++
-			th.keep(&ioengine.IO{Op: op.Sync, File: int32(i)}, -int32(errno), th.ended)
+			th.keep(&ioengine.IO{Op: op.Sync, File: int32(i)}, -int64(errno), th.ended)
 		}
 	}
 }

@@ -309,18 +309,18 @@ func TestValuesPerDirection(t *testing.T) {
 
 func TestKindsAreValidated(t *testing.T) {
 	for want, s := range map[string]Spec{
-		`--trim-with "x": known are discard, write-zeroes`:                                   {RW: "trim", TrimWith: "x"},
-		"--trim-with write-zeroes: goes with shapes that trim; --rw write issues no trims":   {RW: "write", TrimWith: WriteZeroes},
-		"--fsync 4: goes without --fdatasync 8; give one of them":                            {RW: "write", Fsync: 4, Fdatasync: 8},
-		"--fsync -1: must be a number of writes, or 0 for none":                              {RW: "write", Fsync: -1},
-		"--fdatasync -2: must be a number of writes, or 0 for none":                          {RW: "write", Fdatasync: -2},
-		"--fsync 4: goes with shapes that write; --rw randread issues no writes":             {RW: "randread", Fsync: 4},
-		"--fdatasync 4: goes with shapes that write; --rw randtrim issues no writes":         {RW: "randtrim", Fdatasync: 4},
-		"--fsync 1: goes with shapes that write; --rw rw issues no writes":                   {RW: "rw", ReadPct: 100, Fsync: 1},
-		"--dsync: goes with shapes that write; --rw trim issues no writes":                   {RW: "trim", Durable: true},
-		"--random-distribution zipf:1.2:2: the centre of zipf, 2, must be from 0":            {RW: "randread", Distribution: Distribution{Kind: Zipf, Param: 1.2, Centre: new(2.)}},
-		"--bssplit 4k/100,4k/100,8k/90: the shares sum to 90 %, not to 100":                  {RW: "trim", BlockSizeSplit: Splits{Read: Fixed(4096), Write: Fixed(4096), Trim: Split{{8192, 9000}}}},
-		"--bsrange 4k-8k,4k-8k,8k-4k: 8k-4k must lie within 1 byte to 1g, the smaller size ": {RW: "trim", BlockSizeRange: SizeRanges{Read: SizeRange{4096, 8192}, Trim: SizeRange{8192, 4096}}},
+		`--trim-with "x": known are discard, write-zeroes`:                                                {RW: "trim", TrimWith: "x"},
+		"--trim-with write-zeroes: goes with shapes that trim; --rw write issues no trims":                {RW: "write", TrimWith: WriteZeroes},
+		"--fsync 4: goes without --fdatasync 8; give one of them":                                         {RW: "write", Fsync: 4, Fdatasync: 8},
+		"--fsync -1: must be a number of writes, or 0 for none":                                           {RW: "write", Fsync: -1},
+		"--fdatasync -2: must be a number of writes, or 0 for none":                                       {RW: "write", Fdatasync: -2},
+		"--fsync 4: goes with shapes that write; --rw randread issues no writes":                          {RW: "randread", Fsync: 4},
+		"--fdatasync 4: goes with shapes that write; --rw randtrim issues no writes":                      {RW: "randtrim", Fdatasync: 4},
+		"--fsync 1: goes with shapes that write; --rw rw issues no writes":                                {RW: "rw", ReadPct: 100, Fsync: 1},
+		"--dsync: goes with shapes that write; --rw trim issues no writes":                                {RW: "trim", Durable: true},
+		"--random-distribution zipf:1.2:2: the centre of zipf, 2, must be from 0":                         {RW: "randread", Distribution: Distribution{Kind: Zipf, Param: 1.2, Centre: new(2.)}},
+		"--bssplit 4k/100,4k/100,8k/90: the shares sum to 90 %, not to 100":                               {RW: "trim", BlockSizeSplit: Splits{Read: Fixed(4096), Write: Fixed(4096), Trim: Split{{8192, 9000}}}},
+		"--bsrange 4k-8k,4k-8k,8k-4k: 8k-4k must lie within 1 byte to 1g, trims to 1t; the smaller size ": {RW: "trim", BlockSizeRange: SizeRanges{Read: SizeRange{4096, 8192}, Trim: SizeRange{8192, 4096}}},
 	} {
 		s.BlockSize = 4096
 		if err := s.Validate(); err == nil || !strings.Contains(err.Error(), want) {

@@ -48,8 +48,8 @@ func parseSizeRange(text string) (r SizeRange, err error) {
 }
 
 func (r SizeRange) check() error {
-	if r.Min <= 0 || r.Max < r.Min || r.Max > MaxBlockSize {
-		return fmt.Errorf("%s must lie within 1 byte to %s, the smaller size first", r, unit.Size(MaxBlockSize))
+	if r.Min <= 0 || r.Max < r.Min || r.Max > MaxTrimSize {
+		return fmt.Errorf("%s must lie within %s; the smaller size first", r, sizeLimits())
 	}
 	return nil
 }
@@ -134,7 +134,7 @@ func (s *Spec) sizes(o op.Op) sizes {
 			step = max(r.Min, 1)
 		}
 		low := (r.Min-1)/step*step + step
-		if step > MaxBlockSize || low > r.Max {
+		if step > MaxTrimSize || low > r.Max {
 			return sizes{}
 		}
 		return sizes{low: low, step: step, steps: uint64((r.Max-low)/step) + 1}
@@ -169,10 +169,27 @@ func (s *Spec) eachSize(f func(int64)) {
 }
 
 // MaxBlock is the largest size that the workload issues. Whoever gives a spec a split or a range sets
-// BlockSize to it: buffers, whole blocks of a range and labels go by BlockSize.
+// BlockSize to it: whole blocks of a range and labels go by BlockSize.
 func (s *Spec) MaxBlock() (largest int64) {
 	s.eachSize(func(n int64) { largest = max(largest, n) })
 	return largest
+}
+
+// MaxDataBlock is the largest size of its reads and writes, for which there must be buffers; 0 where it only trims.
+func (s *Spec) MaxDataBlock() (largest int64) {
+	for _, o := range s.drawing() {
+		if o == op.Trim && !s.Pairs() { // of pairs the write is as long as its trim
+			continue
+		}
+		z := s.sizes(o)
+		z.all(func(n int64) { largest = max(largest, n) })
+	}
+	return largest
+}
+
+// sizeLimits says how long an I/O may be.
+func sizeLimits() string {
+	return fmt.Sprintf("1 byte to %s, trims to %s", unit.Size(MaxBlockSize), unit.Size(MaxTrimSize))
 }
 
 // MinBlock is the smallest size that the workload issues.
@@ -233,8 +250,8 @@ func (s *Spec) SizeText() string {
 
 // checkSizes says what is wrong with the sizes.
 func (s *Spec) checkSizes() error {
-	if s.BlockSize <= 0 || s.BlockSize > MaxBlockSize {
-		return fmt.Errorf("--bs %s: must be from 1 byte to %s", unit.Size(s.BlockSize), unit.Size(MaxBlockSize))
+	if s.BlockSize <= 0 || s.BlockSize > MaxTrimSize {
+		return fmt.Errorf("--bs %s: must be from %s", unit.Size(s.BlockSize), sizeLimits())
 	}
 	split, ranged := !s.BlockSizeSplit.IsZero(), !s.BlockSizeRange.IsZero()
 	if split && ranged {
@@ -253,15 +270,25 @@ func (s *Spec) checkSizes() error {
 			return err
 		}
 	}
-	if largest := s.MaxBlock(); s.BlockSize < largest {
+	largest := s.MaxBlock()
+	if largest > MaxBlockSize {
+		if data := s.MaxDataBlock(); data > MaxBlockSize {
+			option := "--bs " + unit.Size(data)
+			if ranged {
+				option = "--bsrange " + s.BlockSizeRange.String()
+			}
+			return fmt.Errorf("%s: must be from %s", option, sizeLimits())
+		}
+	}
+	if s.BlockSize < largest {
 		return fmt.Errorf("--bs %s: must be the largest of the sizes, %s", unit.Size(s.BlockSize), unit.Size(largest))
 	}
 	return nil
 }
 
 func (s *Spec) checkRanges() error {
-	if s.BlockSizeAlign < 0 || s.BlockSizeAlign > MaxBlockSize {
-		return fmt.Errorf("--bs-align %s: must be from 1 byte to %s", unit.Size(s.BlockSizeAlign), unit.Size(MaxBlockSize))
+	if s.BlockSizeAlign < 0 || s.BlockSizeAlign > MaxTrimSize {
+		return fmt.Errorf("--bs-align %s: must be from 1 byte to %s", unit.Size(s.BlockSizeAlign), unit.Size(MaxTrimSize))
 	}
 	for _, r := range s.BlockSizeRange.list() {
 		if err := r.check(); err != nil {

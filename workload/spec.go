@@ -50,9 +50,13 @@ type Spec struct {
 	Fdatasync int    `json:"fdatasync,omitzero"` // the same, of the data only
 }
 
-// MaxBlockSize is the longest I/O: the kernel moves at most 0x7ffff000 bytes a call (read(2)), and
+// MaxBlockSize is the longest read or write: the kernel moves at most 0x7ffff000 bytes a call (read(2)), and
 // nothing is measured with blocks near that.
 const MaxBlockSize = 1 << 30
+
+// MaxTrimSize is the longest trim. It moves no data, and the kernel takes any 64-bit length; files that are
+// gigabytes long are deleted by discards of their length.
+const MaxTrimSize = 1 << 40
 
 // Validate says what is wrong with a specification that no target could mend.
 func (s *Spec) Validate() error {

@@ -127,8 +127,8 @@ func (s Split) check() error {
 	}
 	var sum unit.Percent
 	for _, p := range s {
-		if p.Bytes <= 0 || p.Bytes > MaxBlockSize {
-			return fmt.Errorf("size %s must be from 1 byte to %s", unit.Size(p.Bytes), unit.Size(MaxBlockSize))
+		if p.Bytes <= 0 || p.Bytes > MaxTrimSize {
+			return fmt.Errorf("size %s must be from %s", unit.Size(p.Bytes), sizeLimits())
 		}
 		if p.Share <= 0 || p.Share > unit.Whole {
 			return fmt.Errorf("the share of %s, %s %%, must be over 0 and up to 100", unit.Size(p.Bytes), p.Share)

@@ -77,8 +77,8 @@ func perDirection(text string, preset int64) (list [3]int64, apart bool, err err
 				return list, false, err
 			}
 		}
-		if list[i] <= 0 || list[i] > workload.MaxBlockSize {
-			return list, false, fmt.Errorf("must be from 1 byte to %s", unit.Size(workload.MaxBlockSize))
+		if list[i] <= 0 || list[i] > workload.MaxTrimSize {
+			return list, false, fmt.Errorf("must be from 1 byte to %s, trims to %s", unit.Size(workload.MaxBlockSize), unit.Size(workload.MaxTrimSize))
 		}
 	}
 	return list, list[0] != list[1] || list[1] != list[2], nil

@@ -148,7 +148,7 @@ func (e *engine) hand(n int, done []ioengine.Completion) (taken, failed int, err
 		return 0, 0, nil
 	case syscall.EINVAL, syscall.EBADF:
 		slot := uint32(e.pointers[0].data)
-		done[0] = ioengine.Completion{Slot: slot, Res: -int32(errno)}
+		done[0] = ioengine.Completion{Slot: slot, Res: -int64(errno)}
 		if errno == syscall.EINVAL {
 			e.refused(&done[0])
 		}
@@ -179,7 +179,7 @@ func (e *engine) take(done []ioengine.Completion) int {
 	n := 0
 	for ; head != tail && n < len(done); n++ {
 		ev := &e.ringLog[head]
-		done[n] = ioengine.Completion{Slot: uint32(ev.data), Res: int32(ev.res)}
+		done[n] = ioengine.Completion{Slot: uint32(ev.data), Res: int64(ev.res)}
 		if head++; head == r.nr {
 			head = 0
 		}
@@ -207,7 +207,7 @@ func (e *engine) block(need int, limit time.Duration, done []ioengine.Completion
 		return 0, fmt.Errorf("io_getevents: %w", errno)
 	}
 	for i := range int(n) {
-		done[i] = ioengine.Completion{Slot: uint32(e.events[i].data), Res: int32(e.events[i].res)}
+		done[i] = ioengine.Completion{Slot: uint32(e.events[i].data), Res: int64(e.events[i].res)}
 	}
 	return int(n), nil
 }

@@ -35,7 +35,7 @@ func TestOldKernel(t *testing.T) {
 		b.Slots[2] = ioengine.IO{Op: op.Read, Length: enginetest.BlockSize, Buf: b.Buffer(2)}
 		b.Slots[3] = ioengine.IO{Op: op.Sync, Flags: ioengine.DataOnly}
 		got := b.All(t, 4, 0)
-		if got[0] != enginetest.BlockSize || got[1] != 0 || got[2] != -int32(syscall.EINVAL) || got[3] != 0 {
+		if got[0] != enginetest.BlockSize || got[1] != 0 || got[2] != -int64(syscall.EINVAL) || got[3] != 0 {
 			t.Errorf("results %v", got)
 		}
 		content, err := os.ReadFile(path)

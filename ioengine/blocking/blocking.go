@@ -63,7 +63,7 @@ func Targets(fds []int) ([]Target, error) {
 // a quarter of the CPU per I/O. The runner keeps the rules that this asks for (a processor to spare per
 // thread, a preemption point per turn, no garbage collection meanwhile). Where a signal ends a call,
 // nothing was done, or it can be done again: the call is repeated.
-func Do(t *Target, io *ioengine.IO) int32 {
+func Do(t *Target, io *ioengine.IO) int64 {
 	for {
 		var n uintptr
 		var errno syscall.Errno
@@ -86,9 +86,9 @@ func Do(t *Target, io *ioengine.IO) int32 {
 			continue
 		}
 		if errno != 0 {
-			return -int32(errno)
+			return -int64(errno)
 		}
-		return int32(n)
+		return int64(n)
 	}
 }
 

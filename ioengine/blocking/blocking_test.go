@@ -34,7 +34,7 @@ func TestDurableWriteSyncs(t *testing.T) {
 	}
 	target, _ := open(t)
 	io := ioengine.IO{Op: op.Write, Flags: ioengine.Durable, Length: 5, Buf: []byte("solid")}
-	if got := Do(&target, &io); got != -int32(syscall.EPERM) {
+	if got := Do(&target, &io); got != -int64(syscall.EPERM) {
 		t.Errorf("%d, want the EPERM of the sync", got)
 	}
 }
@@ -52,7 +52,7 @@ func writeDurably(t *testing.T) {
 		t.Errorf("%q, %v", content, err)
 	}
 	io.Offset = -512 // a bad I/O stays a bad one
-	if got := Do(&target, &io); got != -int32(syscall.EINVAL) {
+	if got := Do(&target, &io); got != -int64(syscall.EINVAL) {
 		t.Errorf("at -512: %d, want EINVAL", got)
 	}
 }

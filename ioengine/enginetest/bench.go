@@ -78,13 +78,13 @@ func OpenFor(t testing.TB, d ioengine.Driver, path string, depth, flags int, c i
 func (b *Bench) Buffer(slot int) []byte { return b.Region.Buffer(slot, BlockSize) }
 
 // All submits slots 0 to n-1 and collects every completion, however often the engine comes back early.
-func (b *Bench) All(t testing.TB, n int, limit time.Duration) map[uint32]int32 {
+func (b *Bench) All(t testing.TB, n int, limit time.Duration) map[uint32]int64 {
 	t.Helper()
 	pending := make([]uint32, n)
 	for i := range pending {
 		pending[i] = uint32(i)
 	}
-	results := map[uint32]int32{}
+	results := map[uint32]int64{}
 	for inflight := 0; len(results) < n; {
 		submitted, completed, err := b.Engine.Cycle(pending, 1, limit, b.Done)
 		if err != nil {

@@ -48,6 +48,37 @@ func Trims(t *testing.T, d ioengine.Driver) {
 	}
 }
 
+// LongTrims checks trims of a length that 32 bits do not hold, signed or not.
+func LongTrims(t *testing.T, d ioengine.Driver) {
+	const length, edge = 5 << 30, 1 << 20
+	path := lab.File(t, edge+length+edge)
+	for name, flags := range map[string]ioengine.Flags{"discard": 0, "zeroes": ioengine.Zeroes} {
+		t.Run(name, func(t *testing.T) {
+			lab.Root(t)
+			f, err := os.OpenFile(path, os.O_RDWR, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer f.Close()
+			marks := map[int64]byte{0: 1, edge - 1: 1, edge: 0, edge + 3<<30: 0, edge + length - 1: 0, edge + length: 1, edge + length + edge - 1: 1}
+			for at := range marks {
+				if _, err := f.WriteAt([]byte{1}, at); err != nil {
+					t.Fatal(err)
+				}
+			}
+			b := Open(t, d, lab.LoopOn(t, path, lab.LoopOptions{}), 2)
+			b.Each(t, []ioengine.IO{{Op: op.Trim, Flags: flags, Offset: edge, Length: 3 << 30}, {Op: op.Trim, Flags: flags, Offset: edge + 3<<30, Length: length - 3<<30}})
+			b.Each(t, []ioengine.IO{{Op: op.Trim, Flags: flags, Offset: edge, Length: length}})
+			for at, want := range marks {
+				var got [1]byte
+				if _, err := f.ReadAt(got[:], at); err != nil || got[0] != want {
+					t.Errorf("byte %d is %d, want %d: %v", at, got[0], want, err)
+				}
+			}
+		})
+	}
+}
+
 // Failures checks that a trim or sync that cannot be is a failure of that I/O, and what follows goes on.
 func Failures(t *testing.T, d ioengine.Driver) {
 	t.Run("range", func(t *testing.T) {
@@ -56,7 +87,7 @@ func Failures(t *testing.T, d ioengine.Driver) {
 		for _, flags := range []ioengine.Flags{0, ioengine.Zeroes} {
 			for _, r := range [][2]int64{{100, 4096}, {0, 1000}, {size, 4096}, {size - 4096, 8192}} {
 				b.Slots[0] = ioengine.IO{Op: op.Trim, Flags: flags, Offset: r[0], Length: r[1]}
-				if got := b.All(t, 1, 0)[0]; got != -int32(syscall.EINVAL) {
+				if got := b.All(t, 1, 0)[0]; got != -int64(syscall.EINVAL) {
 					t.Errorf("flags %d, %d bytes at %d: %d, want EINVAL", flags, r[1], r[0], got)
 				}
 			}
@@ -70,7 +101,7 @@ func Failures(t *testing.T, d ioengine.Driver) {
 			b := OpenFor(t, d, g.path, 4, os.O_RDONLY, ioengine.Config{Ops: [op.Count]bool{op.Trim: true}})
 			for _, flags := range []ioengine.Flags{0, ioengine.Zeroes} {
 				b.Slots[0] = ioengine.IO{Op: op.Trim, Flags: flags, Length: 4096}
-				if got := b.All(t, 1, 0)[0]; got != -int32(syscall.EBADF) {
+				if got := b.All(t, 1, 0)[0]; got != -int64(syscall.EBADF) {
 					t.Errorf("flags %d: %d, want EBADF", flags, got)
 				}
 			}
@@ -81,7 +112,7 @@ func Failures(t *testing.T, d ioengine.Driver) {
 		g := newBare(t)
 		b := Open(t, d, g.path, 4)
 		b.Slots[0] = ioengine.IO{Op: op.Trim, Length: 4096}
-		if got := b.All(t, 1, 0)[0]; got != -int32(syscall.EOPNOTSUPP) {
+		if got := b.All(t, 1, 0)[0]; got != -int64(syscall.EOPNOTSUPP) {
 			t.Errorf("a trim: %d, want EOPNOTSUPP", got)
 		}
 		g.check(t)

@@ -90,7 +90,7 @@ func (e *engine) Cycle(submit []uint32, wait int, limit time.Duration, done []io
 	n := 0
 	for n < len(e.queue) && !e.queue[n].done.After(now) {
 		slot := e.queue[n].slot
-		done[n] = ioengine.Completion{Slot: slot, Res: int32(e.slots[slot].Length)}
+		done[n] = ioengine.Completion{Slot: slot, Res: e.slots[slot].Length}
 		n++
 	}
 	e.queue = e.queue[:copy(e.queue, e.queue[n:])]

@@ -26,7 +26,7 @@ func (e *engine) Info() ioengine.Info { return ioengine.Info{Name: Driver.Name} 
 
 func (e *engine) Cycle(submit []uint32, _ int, _ time.Duration, done []ioengine.Completion) (int, int, error) {
 	for i, slot := range submit {
-		done[i] = ioengine.Completion{Slot: slot, Res: int32(e.slots[slot].Length)}
+		done[i] = ioengine.Completion{Slot: slot, Res: e.slots[slot].Length}
 	}
 	return len(submit), len(submit), nil
 }

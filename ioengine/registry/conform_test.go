@@ -98,10 +98,10 @@ func TestEnginesReportFailuresPerIO(t *testing.T) {
 				name   string
 				offset int64
 				length int
-				want   int32
+				want   int64
 			}{
 				{"good", 0, blockSize, blockSize},
-				{"before the start", -blockSize, blockSize, -int32(syscall.EINVAL)},
+				{"before the start", -blockSize, blockSize, -int64(syscall.EINVAL)},
 				{"beyond the end", 1 << 30, blockSize, 0},
 				{"good again", blockSize, blockSize, blockSize},
 			} {

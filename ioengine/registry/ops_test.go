@@ -26,6 +26,7 @@ func asynchronous(test func(*testing.T, ioengine.Driver)) func(*testing.T, ioeng
 }
 
 func TestTrims(t *testing.T)      { each(t, enginetest.Trims) }
+func TestLongTrims(t *testing.T)  { each(t, enginetest.LongTrims) }
 func TestFailures(t *testing.T)   { each(t, enginetest.Failures) }
 func TestDurability(t *testing.T) { each(t, enginetest.Durability) }
 func TestMix(t *testing.T)        { each(t, enginetest.Mix) }

@@ -147,7 +147,7 @@ func (e *engine) take(done []ioengine.Completion) int {
 	n := 0
 	for ; r.head != tail && n < len(done); n++ {
 		c := &r.cqes[r.head&r.cqMask]
-		done[n] = ioengine.Completion{Slot: uint32(c.userData), Res: c.res}
+		done[n] = ioengine.Completion{Slot: uint32(c.userData), Res: int64(c.res)}
 		r.head++
 	}
 	if n > 0 {

@@ -167,7 +167,7 @@ func (e *engine) settle(done []ioengine.Completion) {
 	for i := range done {
 		c := &done[i]
 		if io := &e.slots[c.Slot]; io.Op == op.Trim && c.Res == 0 {
-			c.Res = int32(io.Length)
+			c.Res = io.Length
 		}
 	}
 }

@@ -151,11 +151,11 @@ func (t *translator) workload(j *Job, w *workload.Spec) bool {
 		t.refuse(j, bs.option, "%v", bs.err)
 		return false
 	}
-	if bs.max > workload.MaxBlockSize {
-		t.refuse(j, bs.option, "an I/O has at most %s", unit.Size(workload.MaxBlockSize))
+	w.RW, w.BlockSize, w.BlockSizeSplit, w.BlockSizeRange = rw, bs.max, bs.split, bs.ranges
+	if bs.max > workload.MaxTrimSize || w.MaxDataBlock() > workload.MaxBlockSize {
+		t.refuse(j, bs.option, "a read or write has at most %s, a trim at most %s", unit.Size(workload.MaxBlockSize), unit.Size(workload.MaxTrimSize))
 		return false
 	}
-	w.RW, w.BlockSize, w.BlockSizeSplit, w.BlockSizeRange = rw, bs.max, bs.split, bs.ranges
 	w.ReadPct = int(j.Number("rwmixread", 50))
 	if j.Has("rwmixwrite") && !j.Has("rwmixread") {
 		w.ReadPct = int(100 - j.Number("rwmixwrite", 50))

@@ -253,7 +253,10 @@ func TestRefusals(t *testing.T) {
 		{"--name=a --filename=f1 --latency_target=1ms --rate_iops=100", "latency_target", false},
 		{"--name=a --filename=f1 --ss=iops:20%", "steadystate", false},
 		{"--name=a --filename=f1 --ss=iops:20% --ss_dur=10 --name=b --filename=f1", "steadystate", false},
-		{"--name=a --filename=f1 --bs=2g --rw=trim", "bs", false},
+		{"--name=a --filename=f1 --bs=2g", "bs", false},
+		{"--name=a --filename=f1 --bs=2g --rw=trimwrite", "bs", false},
+		{"--name=a --filename=f1 --bs=4k,2g,4k --rw=randrw", "bs", false},
+		{"--name=a --filename=f1 --bs=2g --rw=trim", "size", false}, // the file has 1 MiB
 		{"--name=a --filename=f1 --size=1k", "size", false},
 		{"--name=a --filename=f1 --rate=1m --thinktime=5 --rate_ignore_thinktime=1", "rate_ignore_thinktime", false},
 		{"--name=a --filename=f1 --offset=2m", "filename", false},
