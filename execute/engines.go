@@ -99,12 +99,12 @@ func checkPins(p *plan.Plan) error {
 	}
 	for i := range p.Phases {
 		for j := range p.Phases[i].Points {
-			for _, s := range p.Phases[i].Points[j].Streams {
+			for k, s := range p.Phases[i].Points[j].Streams {
 				if s.Pin == "" {
 					continue
 				}
 				if err := checkPin(s.Pin); err != nil {
-					return fmt.Errorf("stream %q: %w", s.Label, err)
+					return &plan.PartError{Phase: i, Point: j, Stream: k, Err: fmt.Errorf("stream %q: %w", s.Label, err)}
 				}
 			}
 		}

@@ -46,4 +46,6 @@ func TestFioImpossibleJob(t *testing.T) {
 	if !strings.Contains(out.stdout, `"jobname" : "bad"`) || strings.Contains(out.stdout, `"total_ios" : 256`) {
 		t.Errorf("no document of a refusal:\n%s", out.stdout)
 	}
+	blkstorm(t, "fio", "--filename="+dev, "--direct=1", "--size=1m", "--name=good", "--name=bad", "--cpus_allowed=1000").
+		want(t, exitUsage, "command line: job bad: ", "CPU 1000 is not among the")
 }

@@ -97,6 +97,21 @@ func TestFioFailingDevice(t *testing.T) {
 	}
 }
 
+// A device that never answers: fio would wait for ever; here the document comes after the grace, and the job has an
+// error.
+func TestFioHungDevice(t *testing.T) {
+	t.Parallel()
+	disk := lab.NewFrozen(t, 64*mib)
+	p := start(t, "", "fio", "--output-format=json", "--ioengine=io_uring", "--direct=1", "--rw=randwrite", "--time_based", "--runtime=2s",
+		"--name=bad", "--filename="+disk.Dev, "--iodepth=4", "--name=good", "--filename=x", "--size=1m")
+	defer disk.Thaw()
+	time.AfterFunc(time.Second, disk.Freeze)
+	out := p.wait().want(t, fioFailed, "4 I/Os were never answered, the oldest: write of 4096 bytes at offset ", " of "+disk.Dev+", for ")
+	if jobs := decodeTyped(t, out.stdout)[0].Jobs; jobs[0].Error != int(syscall.ETIMEDOUT) || jobs[0].Write.IOs == 0 || jobs[1].Error != 0 {
+		t.Errorf("%+v", jobs)
+	}
+}
+
 // A signal ends a run with what there is, and fio's status; jobs that it did not come to have zeros.
 func TestFioInterrupted(t *testing.T) {
 	t.Parallel()

@@ -197,7 +197,12 @@ func faultOf(p *result.Point) error {
 		e := &p.Errors[0]
 		return fmt.Errorf("%s: %d I/Os failed, the first: %s of %d bytes at offset %d of %s: %s", p.Label, p.Faults, e.Op, e.Length, e.Offset, e.Target, e.Message)
 	case p.StuckIOs > 0:
-		return fmt.Errorf("%s: %d I/Os were never answered", p.Label, p.StuckIOs)
+		text := fmt.Sprintf("%s: %d I/Os were never answered", p.Label, p.StuckIOs)
+		if len(p.Stuck) > 0 {
+			i := &p.Stuck[0]
+			text += fmt.Sprintf(", the oldest: %s of %d bytes at offset %d of %s, for %.1f s", i.Op, i.Length, i.Offset, i.Target, i.AgeS)
+		}
+		return errors.New(text)
 	}
 	return nil
 }

@@ -246,25 +246,36 @@ func (r *report) add(d *result.Doc, p *result.Point, index int) error {
 	return nil
 }
 
-// fail takes in what went wrong with a stream: the first error of one of its targets counts, unless it is known to
-// be another stream's.
+// fail takes in what went wrong with a stream.
 func (r *report) fail(d *result.Doc, p *result.Point, s *result.Stream) {
-	faults := faultsOf(s)
-	r.faults += faults
-	mine := faults > 0 || !slices.ContainsFunc(p.Streams, func(o *result.Stream) bool { return faultsOf(o) > 0 })
-	if r.errno != 0 || !mine {
-		return
+	r.faults += faultsOf(s)
+	if r.errno == 0 {
+		r.errno = failureOf(d, p, s)
 	}
-	for _, e := range p.Errors {
-		of := func(target int) bool { return target < len(d.Targets) && d.Targets[target].Path == e.Target }
-		if e.Errno > 0 && slices.ContainsFunc(s.Targets, of) {
-			r.errno = e.Errno
-			return
+}
+
+// failureOf is the number of what went wrong with a stream, or 0: the first error of one of its targets counts,
+// unless it is known to be another stream's; and then an I/O that its target never answered, for which fio would
+// wait for ever.
+func failureOf(d *result.Doc, p *result.Point, s *result.Stream) int {
+	mine := func(path string) bool {
+		return slices.ContainsFunc(s.Targets, func(t int) bool { return t < len(d.Targets) && d.Targets[t].Path == path })
+	}
+	faults := faultsOf(s)
+	if faults > 0 || !slices.ContainsFunc(p.Streams, func(o *result.Stream) bool { return faultsOf(o) > 0 }) {
+		for _, e := range p.Errors {
+			if e.Errno > 0 && mine(e.Target) {
+				return e.Errno
+			}
+		}
+		if faults > 0 || p.Failure != "" || p.Faults > 0 && len(p.Streams) == 1 {
+			return int(syscall.EIO) // a transfer that falls short, or an engine that breaks, has no number
 		}
 	}
-	if faults > 0 || p.Failure != "" || p.Faults > 0 && len(p.Streams) == 1 {
-		r.errno = int(syscall.EIO) // a transfer that falls short, or an engine that breaks, has no number
+	if slices.ContainsFunc(p.Stuck, func(i result.Stuck) bool { return mine(i.Target) }) {
+		return int(syscall.ETIMEDOUT)
 	}
+	return 0
 }
 
 func faultsOf(s *result.Stream) (n uint64) {

@@ -166,6 +166,11 @@ func TestErrorsOfJobs(t *testing.T) {
 	if doc := jsonOf(t, in); doc.Jobs[0].Error != int(syscall.EIO) {
 		t.Errorf("%+v", doc.Jobs[0])
 	}
+	// An I/O that was never answered counts when nothing failed.
+	in.Doc.Points[0].Stuck = []result.Stuck{{Target: "/y"}, {Target: "/x"}}
+	if doc := jsonOf(t, in); doc.Jobs[0].Error != int(syscall.EIO) || doc.Jobs[1].Error != int(syscall.ETIMEDOUT) {
+		t.Errorf("%+v", doc.Jobs)
+	}
 	for _, c := range []struct {
 		err  error
 		want syscall.Errno
