@@ -22,6 +22,7 @@ type control struct {
 	live     map[*thread]bool
 	lookAt   int64 // when to look for the kernel's worker threads next
 	workers  workers
+	overdue  bool // the point was stopped since all its time was over, and a grace more
 }
 
 // lookEvery is how often control looks for worker threads; the first look comes soon, so that a short
@@ -162,10 +163,16 @@ func (c *control) turn() {
 	c.retireStuck(now)
 	complete := c.rows.complete()
 	c.rows.collect()
-	if r.endless() && now < r.deadline.Load() && c.silent(now) {
-		r.stop() // it would never end
+	grace := int64(r.cfg.Grace)
+	if r.endless() && now < r.deadline.Load() {
+		if c.overdue = c.silent(now, 1, now-grace); c.overdue || c.silent(now, silentGraces, far) {
+			r.stop() // it would never end
+		}
 	}
-	if now > r.deadline.Load()+int64(c.run.cfg.Grace) {
+	if c.overdue {
+		grace = 0 // it has had it
+	}
+	if now > r.deadline.Load()+grace {
 		c.giveUp(now)
 	}
 	c.rows.emit(complete, min(now, r.deadline.Load()))
@@ -219,6 +226,9 @@ func (c *control) giveUp(now int64) {
 			continue
 		}
 		th.state.Store(th.state.Load()&^stateMask | stateAbandoned)
+		if th.until < now {
+			th.ended = max(th.ended, th.until) // it was to go on until then
+		}
 		c.result.StuckIOs += uint64(len(th.slots) - len(th.free))
 		c.result.Stuck = append(c.result.Stuck, th.stuck(now)...)
 		th.account(len(th.pending), 0) // handed over in the call that has not returned
@@ -227,16 +237,16 @@ func (c *control) giveUp(now int64) {
 	}
 }
 
-// silent says whether no thread's device has answered for silentGraces graces: how a hang shows in a
-// point that has no end in time.
-func (c *control) silent(now int64) bool {
+// silent says whether all threads were to end before the time until, and no thread's device has answered for so many
+// graces: how a hang shows in a point that has no end in time.
+func (c *control) silent(now, graces, until int64) bool {
 	for th := range c.live {
-		if !th.take() {
+		if th.until > until || !th.take() {
 			return false
 		}
 		heard := max(th.heard, c.run.schedule.start)
 		th.giveBack()
-		if now-heard < silentGraces*int64(c.run.cfg.Grace) {
+		if now-heard < graces*int64(c.run.cfg.Grace) {
 			return false
 		}
 	}

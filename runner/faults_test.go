@@ -261,6 +261,32 @@ func TestSlowDrainIsNoHang(t *testing.T) {
 	}
 }
 
+// Where the streams have the end rather than the point, the result comes at the latest of their ends + grace, and
+// the window is as long as it was to be.
+func TestHungDeviceOfStreamsWithAnEnd(t *testing.T) {
+	release := make(chan struct{})
+	defer close(release)
+	d := driver(func(e *scripted, submit []uint32, _ int, done []ioengine.Completion) (int, int, error) {
+		if e.turn > 10 {
+			<-release
+		}
+		return len(submit), e.complete(submit, done), nil
+	})
+	short, long := stream("randread", 1, 3), stream("randread", 1, 3)
+	short.Time, long.Time = plan.Duration(200*time.Millisecond), plan.Duration(600*time.Millisecond)
+	began := time.Now()
+	r, g := run1(t, Config{
+		Point: point(0, 0, 100*time.Millisecond, short, long), Targets: []Target{nowhere(1 << 30)}, Driver: d, Grace: 400 * time.Millisecond,
+	})
+	checkSums(t, g, r)
+	if took := time.Since(began); took < time.Second || took > 1800*time.Millisecond {
+		t.Errorf("returned after %v, the end of the longer stream + grace is 1 s", took)
+	}
+	if len(r.Stuck) != 6 || r.Completed || r.Window != 600*time.Millisecond || r.Threads[0].To != 200*time.Millisecond || r.Threads[1].To != 600*time.Millisecond {
+		t.Errorf("%d stuck, completed %v, window %v, threads until %v and %v", len(r.Stuck), r.Completed, r.Window, r.Threads[0].To, r.Threads[1].To)
+	}
+}
+
 // The grace is kept also where rows are far longer.
 func TestHungDeviceWithLongIntervals(t *testing.T) {
 	release := make(chan struct{})

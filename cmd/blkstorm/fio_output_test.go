@@ -107,6 +107,9 @@ func TestFioHungDevice(t *testing.T) {
 	defer disk.Thaw()
 	time.AfterFunc(time.Second, disk.Freeze)
 	out := p.wait().want(t, fioFailed, "4 I/Os were never answered, the oldest: write of 4096 bytes at offset ", " of "+disk.Dev+", for ")
+	if took := time.Since(p.since); took < 12*time.Second || took > 20*time.Second {
+		t.Errorf("the document came after %v; runtime + grace is 12 s", took)
+	}
 	if jobs := decodeTyped(t, out.stdout)[0].Jobs; jobs[0].Error != int(syscall.ETIMEDOUT) || jobs[0].Write.IOs == 0 || jobs[1].Error != 0 {
 		t.Errorf("%+v", jobs)
 	}
