@@ -3,6 +3,7 @@ package execute
 import (
 	"cmp"
 	"fmt"
+	"strings"
 
 	"blkstorm/ioengine"
 	"blkstorm/ioengine/registry"
@@ -40,14 +41,23 @@ func (s *Session) depthOf(st *plan.Stream) int {
 	return st.IODepth
 }
 
-// buffered says whether any stream of the point goes through the page cache.
-func (s *Session) buffered(p *plan.Point) bool {
+// buffered says whether any stream of the point uses the page cache, and which, unless all do.
+func (s *Session) buffered(p *plan.Point) (is bool, which string) {
+	var labels []string
 	for i := range p.Streams {
 		if !s.plan.DirectOf(&p.Streams[i]) {
-			return true
+			labels = append(labels, p.Streams[i].Label)
 		}
 	}
-	return false
+	switch len(labels) {
+	case 0:
+		return false, ""
+	case len(p.Streams):
+		return true, ""
+	case 1:
+		return true, " of stream " + labels[0]
+	}
+	return true, " of streams " + strings.Join(labels, ", ")
 }
 
 // synchronous says whether every stream of the point runs on an engine that keeps one I/O in flight.

@@ -14,11 +14,15 @@ import (
 // judge turns a point's figures into warnings; standstill is what has come between the preconditioning
 // and the point, and neverSteady what it ends without steady state.
 func (s *Session) judge(p *plan.Point, r *result.Point, standstill, neverSteady string) []verdict.Warning {
+	planned, _ := p.Window()
 	in := verdict.Input{
-		Engine: r.EngineName, Dry: s.driver.Dry, Synchronous: s.synchronous(p), Buffered: s.buffered(p) && !s.driver.Dry,
+		Engine: r.EngineName, Dry: s.driver.Dry, Synchronous: s.synchronous(p),
 		IODepth: deepest(p), Depth: s.shallowest(p, r),
-		Completed: r.Completed, Interrupted: r.Interrupted, Window: time.Duration(r.WindowS * float64(time.Second)), Planned: p.Runtime.D(),
+		Completed: r.Completed, Interrupted: r.Interrupted, Window: time.Duration(r.WindowS * float64(time.Second)), Planned: planned,
 		IOs: r.Total.IOs, Errors: r.Total.Errors, Short: r.Total.Short + r.Total.Zero, Faults: r.Faults, Clamped: r.Total.Latency.Clamped, Stuck: int(r.StuckIOs),
+	}
+	if in.Buffered, in.BufferedIn = s.buffered(p); s.driver.Dry {
+		in.Buffered = false
 	}
 	if len(r.Errors) > 0 {
 		e := &r.Errors[0]

@@ -11,7 +11,8 @@ type Input struct {
 	Dry             bool // the engine moves nothing
 	Synchronous     bool // the engines have a depth of 1 by their nature
 	Buffered        bool
-	IODepth         int // asked, the most over the streams
+	BufferedIn      string // " of stream x"; empty where all I/O was
+	IODepth         int    // asked, the most over the streams
 	Depth           Depth
 	Completed       bool
 	Interrupted     bool
@@ -168,7 +169,7 @@ func cached(in *Input) *Warning {
 	}
 	return &Warning{
 		Code:    "buffered",
-		Message: "I/O went through the page cache (--direct=false)",
+		Message: "I/O" + in.BufferedIn + " went through the page cache (--direct=false)",
 		Advice:  "the figures show the memory of this machine as much as the device: leave --direct on to measure the device",
 	}
 }

@@ -46,7 +46,8 @@ func TestRulesOfThePoint(t *testing.T) {
 			in.Depth.Engine, in.Depth.Synchronous, in.Depth.Paced, in.Depth.Reached = "psync", true, true, 1
 		},
 			[]string{"iodepth 16 was asked and 1 reached", "engine psync keeps one I/O in flight", "for 64 in flight use --threads 64"}},
-		{"buffered", func(in *Input) { in.Buffered = true }, []string{"page cache", "--direct"}},
+		{"buffered", func(in *Input) { in.Buffered = true }, []string{"I/O went through the page cache", "--direct"}},
+		{"buffered", func(in *Input) { in.Buffered, in.BufferedIn = true, " of stream log" }, []string{"I/O of stream log went through"}},
 		{"latency_clamped", func(in *Input) { in.Clamped = 7 }, []string{"7 latencies", "1 hour"}},
 		{"throttled", func(in *Input) { in.Throttled = "the drive of /dev/x throttled lightly for 5 s" }, []string{"throttled lightly for 5 s", "cool it"}},
 		{"drive_warning", func(in *Input) { in.Critical = "the drive of /dev/x takes no more writes" }, []string{"takes no more writes (critical", "smart-log"}},
