@@ -68,21 +68,25 @@ func TestRowsGoOnWhileTheDeviceIsSilent(t *testing.T) {
 	}
 }
 
-// A device that never answers: the result comes at runtime + grace, with what is stuck.
-func TestHungDevice(t *testing.T) {
-	release := make(chan struct{})
-	defer close(release)
-	d := driver(func(e *scripted, submit []uint32, _ int, done []ioengine.Completion) (int, int, error) {
-		if e.turn > 10 {
+// silentAfter opens engines that complete at once for so many turns, and then nothing until release is closed.
+func silentAfter(turns int, release chan struct{}) *ioengine.Driver {
+	return driver(func(e *scripted, submit []uint32, _ int, done []ioengine.Completion) (int, int, error) {
+		if e.turn > turns {
 			<-release
 		}
 		return len(submit), e.complete(submit, done), nil
 	})
+}
+
+// A device that never answers: the result comes at runtime + grace, with what is stuck.
+func TestHungDevice(t *testing.T) {
+	release := make(chan struct{})
+	defer close(release)
 	g := &gathered{}
 	began := time.Now()
 	r, err := Run(context.Background(), Config{
 		Point: point(0, 500*time.Millisecond, 100*time.Millisecond, stream("randread", 2, 3)), Targets: []Target{nowhere(1 << 30)},
-		Driver: d, Rows: g.row, Grace: 300 * time.Millisecond,
+		Driver: silentAfter(10, release), Rows: g.row, Grace: 300 * time.Millisecond,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -266,17 +270,12 @@ func TestSlowDrainIsNoHang(t *testing.T) {
 func TestHungDeviceOfStreamsWithAnEnd(t *testing.T) {
 	release := make(chan struct{})
 	defer close(release)
-	d := driver(func(e *scripted, submit []uint32, _ int, done []ioengine.Completion) (int, int, error) {
-		if e.turn > 10 {
-			<-release
-		}
-		return len(submit), e.complete(submit, done), nil
-	})
 	short, long := stream("randread", 1, 3), stream("randread", 1, 3)
 	short.Time, long.Time = plan.Duration(200*time.Millisecond), plan.Duration(600*time.Millisecond)
 	began := time.Now()
 	r, g := run1(t, Config{
-		Point: point(0, 0, 100*time.Millisecond, short, long), Targets: []Target{nowhere(1 << 30)}, Driver: d, Grace: 400 * time.Millisecond,
+		Point: point(0, 0, 100*time.Millisecond, short, long), Targets: []Target{nowhere(1 << 30)},
+		Driver: silentAfter(10, release), Grace: 400 * time.Millisecond,
 	})
 	checkSums(t, g, r)
 	if took := time.Since(began); took < time.Second || took > 1800*time.Millisecond {
