@@ -100,7 +100,11 @@ func targetFacts(d *result.Doc) (out []facts) {
 func targetFact(i int, t *device.Facts) facts {
 	f := facts{Title: fmt.Sprintf("Target %d: %s", i+1, printable.Name(t.Path))}
 	f.add("Named as", t.Spec)
-	f.add("Kind", t.Kind+optional(", ", t.Transport))
+	kind := t.Kind
+	if t.Transport != t.Kind {
+		kind += optional(", ", t.Transport)
+	}
+	f.add("Kind", kind)
 	f.addf(t.SizeBytes > 0, "Size", "%s", bytesText(t.SizeBytes))
 	f.add("Model", strings.TrimSpace(t.Vendor+" "+t.Model))
 	f.add("Serial", t.Serial)
@@ -140,7 +144,7 @@ func planTable(p *plan.Plan) *table {
 	t := &table{Caption: "Plan", Head: []head{{"phase", "", true}, {"what", "", true}, {"ends", "", true}}}
 	for i := range p.Phases {
 		ph := &p.Phases[i]
-		what, ends := "", ""
+		what := ""
 		switch n := len(ph.Points); {
 		case ph.Kind == plan.Idle:
 			what = "waits " + ph.Time.D().String()
@@ -156,9 +160,7 @@ func planTable(p *plan.Plan) *table {
 			}
 			what = fmt.Sprintf("sweep of %d points: %s", len(ph.Points), strings.Join(axes, "; "))
 		}
-		if len(ph.Points) > 0 {
-			ends = pointEnd(&ph.Points[0])
-		}
+		ends := pointEnds(ph.Points)
 		if ph.Steady != nil {
 			ends = "steady state: " + ph.Steady.String()
 		}
@@ -169,6 +171,26 @@ func planTable(p *plan.Plan) *table {
 		t.add(left(printable.Text(ph.Kind)), wide(printable.Text(what)), wide(printable.Text(ends)))
 	}
 	return t
+}
+
+// shownEnds is how many different ends of a phase's points the table names.
+const shownEnds = 3
+
+// pointEnds are the ends that the points of a phase have, each once.
+func pointEnds(points []plan.Point) string {
+	var ends []string
+	for i := range points {
+		if end := pointEnd(&points[i]); !slices.Contains(ends, end) {
+			ends = append(ends, end)
+		}
+	}
+	switch n := len(ends) - shownEnds; {
+	case n == 1:
+		ends = append(ends[:shownEnds], "another one")
+	case n > 1:
+		ends = append(ends[:shownEnds], fmt.Sprintf("%d others", n))
+	}
+	return strings.Join(ends, "; ")
 }
 
 // pointEnd is how long a point takes.
