@@ -77,7 +77,11 @@ func perDirection(text string, preset int64) (list [3]int64, apart bool, err err
 				return list, false, err
 			}
 		}
-		if list[i] <= 0 || list[i] > workload.MaxTrimSize {
+		most := int64(workload.MaxTrimSize)
+		if len(parts) > 1 && i < 2 {
+			most = workload.MaxBlockSize // of reads or of writes, whether or not there are any
+		}
+		if list[i] <= 0 || list[i] > most {
 			return list, false, fmt.Errorf("must be from 1 byte to %s, trims to %s", unit.Size(workload.MaxBlockSize), unit.Size(workload.MaxTrimSize))
 		}
 	}
