@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -78,7 +79,7 @@ func clock(in *Input) *Warning {
 	m := &in.Machine
 	var bad []string
 	if m.ClockBackward > 0 {
-		bad = append(bad, fmt.Sprintf("went backward %d times", m.ClockBackward))
+		bad = append(bad, "went backward "+times(uint64(m.ClockBackward)))
 	}
 	if m.ClockResolutionNS > clockCoarseNS {
 		bad = append(bad, fmt.Sprintf("moves in steps of %v", time.Duration(m.ClockResolutionNS)))
@@ -115,9 +116,17 @@ func descheduled(in *Input) *Warning {
 	}
 	return &Warning{
 		Code:    "descheduled",
-		Message: fmt.Sprintf("threads were kept off the CPU %d times, the longest for %v", m.Descheduled, m.DescheduledMax.Round(time.Millisecond)),
+		Message: fmt.Sprintf("threads were kept off the CPU %s, the longest for %v", times(m.Descheduled), m.DescheduledMax.Round(time.Millisecond)),
 		Advice:  "high percentiles and the maximum may be this machine's, not the device's: use fewer threads than CPUs, or stop what else runs here",
 	}
+}
+
+// times says how often something was.
+func times(n uint64) string {
+	if n == 1 {
+		return "once"
+	}
+	return strconv.FormatUint(n, 10) + " times"
 }
 
 func inSubmit(in *Input) *Warning {

@@ -23,6 +23,7 @@ func TestRulesOfTheMachine(t *testing.T) {
 		{"clock", func(in *Input) { in.Machine.ClockBackward = 2 }, []string{"went backward 2 times"}},
 		{"depth_above_queue", func(in *Input) { in.Queue = Queue{"/dev/sdb", 256, 64, "mptsas device/queue_depth"} }, []string{"256 I/Os", "takes 64", "mptsas device/queue_depth"}},
 		{"descheduled", func(in *Input) { in.Machine.Descheduled, in.Machine.DescheduledMax = 3, 2*time.Second }, []string{"3 times", "2s"}},
+		{"descheduled", func(in *Input) { in.Machine.Descheduled, in.Machine.DescheduledMax = 1, 2*time.Second }, []string{"off the CPU once, ", "2s"}},
 		{"completes_in_submit", func(in *Input) { in.Machine.InSubmitPct, in.Engine = 99, "libaio" }, []string{"99 %", "engine libaio", "synchronous"}},
 		{"kernel_workers", func(in *Input) { in.Machine.KernelWorkers = 2 }, []string{"worker threads of the kernel (2 were seen", "--engine libaio"}},
 		{"unwritten_blocks", func(in *Input) { in.UnwrittenShare, in.UnwrittenPath = 0.4, "/dev/loop1" }, []string{"40 %", "/dev/loop1", "never written"}},

@@ -20,6 +20,7 @@ import (
 	"blkstorm/plan/fiojob"
 	"blkstorm/plan/fiojob/jobfile"
 	"blkstorm/printable"
+	"blkstorm/result/fioout"
 )
 
 func (a *app) fioCommand() *cobra.Command {
@@ -27,7 +28,8 @@ func (a *app) fioCommand() *cobra.Command {
 		Use:   "fio [options] [JOBFILE...]",
 		Short: "Run fio's job files and command lines",
 		Long: `Run job files and command lines as fio does, also when the binary is called as fio. --options lists what
-becomes of each of fio's options, --parse-only what of a file would be refused.`,
+becomes of each of fio's options, --parse-only what of a file would be refused. --output-format takes
+normal, terse, json and json+, or several with commas between.`,
 		Example: `  blkstorm fio --parse-only jobs.fio
   blkstorm fio --output-format=json --output=result.json jobs.fio
   blkstorm fio --name=a --filename=/dev/sdb --rw=randread --direct=1 --iodepth=16 --ioengine=libaio --runtime=60 --time_based`,
@@ -56,7 +58,7 @@ func (a *app) fio(ctx context.Context, args []string, help func() error) error {
 	}
 	switch {
 	case c.Version:
-		_, err := fmt.Fprintln(a.stdout, "fio-3.42 (blkstorm "+version+")")
+		_, err := fmt.Fprintln(a.stdout, fioout.Version) // nothing else: programs take all of it for the version
 		return err
 	case c.Help:
 		return help()

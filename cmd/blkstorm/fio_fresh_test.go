@@ -8,11 +8,14 @@ import (
 	"blkstorm/lab"
 )
 
-// Help is an answer, not an error.
+// Help is an answer, not an error, and names json+: ezfio looks there for whether it can be had.
 func TestFioHelp(t *testing.T) {
 	for _, flag := range []string{"--help", "-h"} {
-		if text := blkstorm(t, "fio", flag).want(t, 0).stdout; !strings.Contains(text, "--parse-only") {
-			t.Errorf("%s: %q", flag, text)
+		text := blkstorm(t, "fio", flag).want(t, 0).stdout
+		for _, want := range []string{"--parse-only", "json+"} {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s lacks %s: %q", flag, want, text)
+			}
 		}
 	}
 }
