@@ -205,7 +205,11 @@ func (s *Set) setting(j *Job, engine string, set jobfile.Setting) {
 		return
 	}
 	problem.Option = o.Name
-	if err := o.check(set.Value, set.Given, j.kbBase); err != nil {
+	value, err := o.worked(set.Value, j.kbBase)
+	if err == nil {
+		err = o.check(value, set.Given, j.kbBase)
+	}
+	if err != nil {
 		problem.Text = err.Error()
 		if o.slips(set.Value) {
 			s.say(&s.Refusals, problem)
@@ -214,7 +218,7 @@ func (s *Set) setting(j *Job, engine string, set jobfile.Setting) {
 		}
 		return
 	}
-	set.Name = o.Name
+	set.Name, set.Value = o.Name, value
 	j.effective[o.Name] = set
 	switch o.Effect {
 	case Refused:

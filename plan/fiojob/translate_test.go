@@ -221,6 +221,33 @@ func TestOwn(t *testing.T) {
 	}
 }
 
+// Values in parentheses are worked out as the option's kind has them: with suffixes of sizes or of times, which are
+// µs without one. This is what fio's manual says; the fio that was asked is built without it.
+func TestArithmetic(t *testing.T) {
+	w := run(t, "--filename=f1 --name=a --ioengine=libaio --direct=1 --bs=(2*2k) --size=(64k*2+128k) --iodepth=(2^3) --time_based --runtime=(2s+500*1ms) --startdelay=(3*500000) --numjobs=(7%4)")
+	if s := streams(w)[0]; len(streams(w)) != 3 || s.Workload.BlockSize != 4096 || s.Workload.Size.Bytes != 256<<10 || s.IODepth != 8 ||
+		s.Time.D() != 2500*time.Millisecond || s.Start.D() != 1500*time.Millisecond {
+		t.Errorf("%d streams: %+v", len(streams(w)), s)
+	}
+	for line, want := range map[string]string{
+		"--bs=(2*2s)":       "s is no suffix",
+		"--runtime=(2*1g)":  "g is no suffix",
+		"--runtime=(2*1ns)": "ns is no suffix",
+		"--bs=(4k":          "must be a whole number",
+		"--bs=(4k))":        "cannot be worked out from ) on",
+		"--size=(1-2)":      "must be",
+		"--iodepth=(2^99)":  "must be at most",
+		"--bs=(1/0)":        "divides by 0",
+	} {
+		if s, _ := jobs(t, "--filename=f1 --name=a "+line); len(s.Errors) != 1 || !strings.Contains(s.Errors[0].Error(), want) {
+			t.Errorf("%s: %v", line, s.Errors)
+		}
+	}
+	if s, _ := jobs(t, "--filename=f1 --name=(x)"); len(s.Errors) != 0 || s.Jobs[0].Name != "(x)" {
+		t.Errorf("a text in parentheses: %v", s.Errors)
+	}
+}
+
 // What is not to be had is refused by name, and what makes no sense is an error.
 func TestRefusals(t *testing.T) {
 	for _, c := range []struct {

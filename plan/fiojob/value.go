@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"blkstorm/plan/fiojob/jobfile"
 )
 
 // How values are read was found by asking fio 3.42, since its manual says otherwise in places: with
@@ -81,6 +83,38 @@ func multiplier(suffix string, kbBase int64) (*big.Int, bool) {
 		return nil, false
 	}
 	return new(big.Int).Exp(big.NewInt(base), big.NewInt(int64(power)), nil), true
+}
+
+// worked is a value in parentheses, worked out where the option is a number or a time; others are left alone. Times
+// in parentheses are µs unless they have a unit (fio's manual, job file parameters).
+func (o *Option) worked(value string, kbBase int64) (string, error) {
+	if !jobfile.Parenthesised(value) {
+		return value, nil
+	}
+	switch o.Kind {
+	case Int, Number, Share, Triple, Range, Ranges:
+		n, err := jobfile.Evaluate(value, func(suffix string) (*big.Int, bool) { return multiplier(suffix, kbBase) })
+		if err != nil {
+			return "", err
+		}
+		return n.String(), nil
+	case Seconds, Micro:
+		n, err := jobfile.Evaluate(value, microseconds)
+		if err != nil {
+			return "", err
+		}
+		return n.String() + "us", nil
+	}
+	return value, nil
+}
+
+// microseconds is how many a unit of time has, in lower case.
+func microseconds(unit string) (*big.Int, bool) {
+	if unit == "" {
+		unit = "us"
+	}
+	d, err := duration("1"+unit, time.Microsecond)
+	return big.NewInt(d.Microseconds()), err == nil && d >= time.Microsecond
 }
 
 // duration reads a time whose bare number is in unit.

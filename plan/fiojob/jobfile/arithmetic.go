@@ -4,13 +4,14 @@ import (
 	"errors"
 	"math/big"
 	"strings"
+	"unicode"
 )
 
 // Keywords are what a value may name: $pagesize and the others of fio, each with its number.
 type Keywords map[string]int64
 
-// Calculate puts numbers in the place of keywords, and works out what stands around them: 8*$pagesize. A
-// value in parentheses is worked out, too. Others are left alone. Numbers in them have no suffixes.
+// Calculate puts numbers in the place of keywords, and works out what stands around them: 8*$pagesize. Numbers
+// there have no suffixes. Others are left alone, also those in parentheses: what is in them depends on the option.
 func (k Keywords) Calculate(value string) (string, error) {
 	found := false
 	for name, n := range k {
@@ -19,22 +20,41 @@ func (k Keywords) Calculate(value string) (string, error) {
 			found = true
 		}
 	}
-	if !found && !(strings.HasPrefix(value, "(") && strings.HasSuffix(value, ")")) {
+	if !found || Parenthesised(value) {
 		return value, nil
 	}
-	p := &expression{text: strings.ReplaceAll(value, " ", "")}
-	n, err := p.sum(0)
-	switch {
-	case err != nil:
+	n, err := Evaluate(value, nil)
+	if err != nil {
 		return "", err
-	case p.text != "":
-		return "", errors.New("cannot be worked out from " + p.text + " on")
 	}
 	return n.String(), nil
 }
 
+// Parenthesised says whether a value is one that fio works out where a number is wanted.
+func Parenthesised(value string) bool {
+	return strings.HasPrefix(value, "(") && strings.HasSuffix(value, ")")
+}
+
+// Evaluate works out an expression of whole numbers with + - * / % ^ and parentheses. suffix gives what the letters
+// behind a number multiply it with, where numbers may have some; none is the empty one. Results have at most 256 bits
+// or so.
+func Evaluate(value string, suffix func(string) (*big.Int, bool)) (*big.Int, error) {
+	p := &expression{text: strings.ReplaceAll(value, " ", ""), suffix: suffix}
+	n, err := p.sum(0)
+	switch {
+	case err != nil:
+		return nil, err
+	case p.text != "":
+		return nil, errors.New("cannot be worked out from " + p.text + " on")
+	}
+	return n, nil
+}
+
 // expression is what is left to read of one.
-type expression struct{ text string }
+type expression struct {
+	text   string
+	suffix func(string) (*big.Int, bool)
+}
 
 var errExpression = errors.New("cannot be worked out: a number is missing")
 
@@ -133,5 +153,14 @@ func (p *expression) number(depth int) (*big.Int, error) {
 		return nil, errExpression
 	}
 	p.text = p.text[end:]
-	return n, nil
+	if p.suffix == nil {
+		return n, nil
+	}
+	letters := len(p.text) - len(strings.TrimLeftFunc(p.text, unicode.IsLetter))
+	factor, ok := p.suffix(strings.ToLower(p.text[:letters]))
+	if !ok {
+		return nil, errors.New("cannot be worked out: " + p.text[:letters] + " is no suffix")
+	}
+	p.text = p.text[letters:]
+	return n.Mul(n, factor), nil
 }
